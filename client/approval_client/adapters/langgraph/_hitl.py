@@ -13,7 +13,7 @@ from approval_client.adapters import _binding, _core
 from approval_client.adapters._graphs import Question, Responses
 from approval_client.adapters._pauses import is_approval
 from approval_client.adapters.langgraph._once import approve_once
-from approval_client.adapters.langgraph._tools import Find, asked
+from approval_client.adapters.langgraph._tools import Find, asked, is_called
 
 # With anything else beside these it is no such request, and all of it is what is asked.
 _OF_A_CALL = {"name", "args", "description"}
@@ -95,6 +95,15 @@ class ReviewedCall:
             accepts_edits="edit" in self.may,
         )
 
+    def written(self, response: ApprovalResponse) -> Any:
+        """Return the arguments with which it is made once it was approved."""
+        return response.content["arguments"] if response.edited else self.call["args"]
+
+    def may_be(self, other: ReviewedCall) -> bool:
+        """Say whether an id that this may have can be the other's."""
+        same = self.call["name"] == other.call["name"]
+        return same and ({*self.ids} == {*other.ids} or not {*self.ids}.isdisjoint(other.ids))
+
     def _schema(self) -> Any:
         schema = self.tool.tool_call_schema
         return schema if isinstance(schema, Mapping) else schema.model_json_schema()
@@ -137,9 +146,11 @@ def asking(
             (call, next(remaining) if rejection is None else rejection)
             for call, rejection in zip(calls, refused, strict=True)
         ]
-        for call, response in both:
-            if response.approved is True:
-                approve_once(str(call.call["name"]), call.ids)
+        approved = [(call, response) for call, response in both if response.approved is True]
+        for call, _ in approved:
+            alike = [pair for pair in approved if call.may_be(pair[0])]
+            may = [partial(is_called, other.tool, other.written(said)) for other, said in alike]
+            approve_once(str(call.call["name"]), call.ids, may)
         return whole([say(call.may, call.call, response) for call, response in both])
 
     return Question(requests=requests, answer=answer, settle=settle)

@@ -5,16 +5,17 @@ A callback is the place that is nearest to a call: whatever makes the call again
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
-from approval_client._errors import AlreadyUsed
+from approval_client._errors import AlreadyUsed, DigestMismatch
 from approval_client.adapters._pauses import called_again
 
+IsApproved: TypeAlias = Callable[[Any], bool]
 _current: ContextVar[Any] = ContextVar("approved_calls", default=None)
 
 
@@ -34,13 +35,18 @@ def each_once() -> Iterator[None]:
         _current.set(previous)
 
 
-def approve_once(tool: str, ids: Collection[str]) -> None:
+def approve_once(tool: str, ids: Collection[str], may: Sequence[IsApproved]) -> None:
     """Allow the calls of a tool that have these ids once; each of its calls if there are none.
 
     A model may give an id again, to a call that is asked about anew.
+
+    Args:
+        tool: Its name.
+        ids: Those of the calls.
+        may: Of which one says that it may be called with its arguments.
     """
     if (callback := _current.get()) is not None:
-        callback.calls.approve(tool, ids)
+        callback.calls.approve(tool, ids, may)
 
 
 class _Calls:
@@ -50,8 +56,10 @@ class _Calls:
         self._ids: dict[str, set[str]] = {}
         self._without_ids: set[str] = set()
         self._made: dict[tuple[str, str], Any] = {}
+        self._may: dict[tuple[str, str], Sequence[IsApproved]] = {}
 
-    def approve(self, tool: str, ids: Collection[str]) -> None:
+    def approve(self, tool: str, ids: Collection[str], may: Sequence[IsApproved]) -> None:
+        self._may |= dict.fromkeys([(tool, name) for name in ids or ("",)], may)
         self._ids.setdefault(tool, set()).update(ids)
         if not ids:
             self._without_ids.add(tool)
@@ -59,17 +67,25 @@ class _Calls:
             if call[0] == tool and (call[1] in ids or not ids):
                 del self._made[call]
 
-    def make(self, tool: str, call_id: str | None, run_id: Any) -> None:
+    def make(self, tool: str, call_id: str | None, run_id: Any, inputs: Any) -> None:
         """Note that a tool is about to be called.
 
         Raises:
             AlreadyUsed: This call of it was approved and made before.
+            DigestMismatch: It was approved with other arguments.
         """
         approved = tool in self._without_ids or call_id in self._ids.get(tool, ())
         if call_id is None or not approved:
             return
         if (tool, call_id) in self._made:
             raise AlreadyUsed(called_again(tool))
+        may = self._may.get((tool, call_id)) or self._may.get((tool, ""), ())
+        if inputs is not None and not any(is_approved(inputs) for is_approved in may):
+            raise DigestMismatch(
+                f"{tool!r:.80} would now be called with something else than what was approved, "
+                "which a middleware or a callback has changed. It was not called. Have it change "
+                "that before it is asked, or not at all."
+            )
         self._made[tool, call_id] = run_id
 
     def interrupted(self, run_id: Any) -> None:
@@ -95,7 +111,7 @@ def _callback() -> Any:
 
         def on_tool_start(self, serialized: Any, _: str, *, run_id: Any, **said: Any) -> None:
             tool = str((serialized or {}).get("name"))
-            self.calls.make(tool, said.get("tool_call_id"), run_id)
+            self.calls.make(tool, said.get("tool_call_id"), run_id, said.get("inputs"))
 
         def on_tool_error(self, error: BaseException, *, run_id: Any, **_: Any) -> None:
             if isinstance(error, interrupt):

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from approval_client._refusals import Unaskable
 from approval_client.adapters import _binding
+from approval_client.wire import canonical_json
 
 Values: TypeAlias = dict[str, Any]
 Find: TypeAlias = Callable[[str], Any]
@@ -65,6 +66,20 @@ def asked(tool: Any, written: Any) -> Values:
     fields_by_name = dict(zip(_binding.taken(schema), schema.model_fields, strict=True))
     _check_call(tool, {fields_by_name.get(name, name) for name in passed}, fields_by_name.values())
     return {**_hidden(tool, whole), **passed}
+
+
+def is_called(tool: Any, approved: Any, inputs: Any) -> bool:
+    """Say whether a tool that is called with ``inputs`` is called with what was approved.
+
+    Args:
+        approved: The arguments, as a model writes them.
+        inputs: The same, as LangChain's callbacks have them: without what it injects.
+    """
+    try:
+        arguments = asked(tool, inputs)
+    except (ValueError, TypeError):  # such as a name that nobody was asked about
+        return False
+    return canonical_json(arguments) == canonical_json(asked(tool, approved))
 
 
 def _is_single(tool: Any) -> bool:
