@@ -1,6 +1,7 @@
 """AG2 1.2.1 asks the dashboard before it calls a tool."""
 
 import asyncio
+from copy import copy
 
 import pytest
 from ag2 import Agent, Context, tool
@@ -362,3 +363,50 @@ async def test_without_an_address_nothing_is_called(monkeypatch):
 def test_a_client_that_blocks_is_refused_at_once():
     with pytest.raises(TypeError, match="AsyncClient"):
         approval_required(client=object())
+
+
+async def changing(call_next, event, context):
+    """A host's own, which changes the arguments when a call is made."""
+    event.serialized_arguments["tesla"] = 7
+    return await call_next(event, context)
+
+
+async def replacing(call_next, event, context):
+    other = copy(event)
+    other.arguments, other.serialized_arguments = '{"tesla": 7}', {"tesla": 7}
+    return await call_next(other, context)
+
+
+def of_an_agent(change):
+    class Changes(BaseMiddleware):
+        async def on_tool_execution(self, call_next, event, context):
+            return await change(call_next, event, context)
+
+    return Middleware(Changes)
+
+
+@pytest.mark.parametrize("change", [changing, replacing])
+@pytest.mark.parametrize("stands", ["behind a tool's gate", "in a tool", "behind an agent's gate"])
+async def test_what_a_middleware_makes_of_an_approved_call_is_not_called(gate, change, stands):
+    calls, of_all = [], adapter.gate(client=gate.client)
+    of_the_tool, of_the_agent = {
+        "behind a tool's gate": ([gated(gate), change], []),
+        "in a tool": ([change], [of_all]),
+        "behind an agent's gate": ([], [of_all, of_an_agent(change)]),
+    }[stands]
+
+    @tool(middleware=of_the_tool)
+    def set_field(tesla: int) -> str:
+        """Set the field."""
+        calls.append(tesla)
+        return "set"
+
+    call = ToolCallEvent("set_field", arguments='{"tesla": 3}')
+    model = TestConfig(call, "done", raise_tool_errors=False)
+    agent = Agent("runner", "Set.", config=model, tools=[set_field], middleware=of_the_agent)
+    gate.approve_next()
+
+    with pytest.raises(HumanInputFailedError):
+        await asyncio.wait_for(agent.ask("Set it."), 20)
+
+    assert calls == []

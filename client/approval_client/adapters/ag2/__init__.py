@@ -94,7 +94,8 @@ class ApprovalRequired:
             return _denied(event, f"{self._denied}: {error}")
 
         async def call() -> Any:
-            return await call_next(approved, context)
+            with tools.bound_to(tool, approved):
+                return await call_next(approved, context)
 
         result = await _core.telling(client, response, call, _ended)
         return _noted(result, response) if response.edited else result

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from copy import deepcopy
+from importlib import import_module
 from types import FunctionType
 from typing import Any
 
+from approval_client._errors import DigestMismatch
 from approval_client.adapters import _binding
+from approval_client.wire import canonical_json
 
 Values = dict[str, Any]
+# What AG2 passes to a function's model beside its arguments.
+_AG2S_OWN = {"stack", "cache_dependencies", "dependency_provider", "__ctx__"}
 _AGENT = "__ag2_agent__"  # the name under which AG2 hands an agent to what runs for it
 
 
@@ -49,6 +58,70 @@ def asked(tool: Any, written: Any) -> Values:
     names = {*all_arguments, *_injected(call)}.difference(positional)
     _binding.check_call(call.call, names, before=positional)
     return all_arguments
+
+
+@contextmanager
+def bound_to(tool: Any, event: Any) -> Iterator[None]:
+    """Have a tool called with the arguments of ``event`` within this, or not at all.
+
+    What stands between a gate and the tool, a middleware of the host's, may hand on others.
+
+    Args:
+        tool: The tool, which keeps what is put before its function; None if it is out of sight.
+    """
+    if tool is None:
+        yield
+        return
+    if not isinstance(tool.model, _Bound):
+        tool.model = _Bound(tool.model)
+    token = _approved.set((tool.model, canonical_json(event.serialized_arguments)))
+    try:
+        yield
+    finally:
+        _approved.reset(token)
+
+
+_approved: ContextVar[tuple[Any, str] | None] = ContextVar("approved_arguments", default=None)
+
+
+class _Bound:
+    """What calls the function of a tool, if it is called with what was approved."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # as copying asks for, before there is a model
+            raise AttributeError(name)
+        return getattr(self._model, name)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Bound:
+        return _Bound(deepcopy(self._model, memo))
+
+    async def asolve(self, **values: Any) -> Any:
+        """Call the function.
+
+        Raises:
+            HumanInputFailedError: It would be called with something else, so it is not.
+        """
+        approved = _approved.get()
+        if approved is not None and approved[0] is self:
+            _approved.set(None)  # what the function itself calls is another call
+            _make_sure({n: v for n, v in values.items() if n not in _AG2S_OWN}, approved[1])
+        return await self._model.asolve(**values)
+
+
+def _make_sure(arguments: Values, approved: str) -> None:
+    try:
+        is_approved = canonical_json(arguments) == approved
+    except (TypeError, ValueError):
+        is_approved = False
+    if not is_approved:
+        mismatch = DigestMismatch(
+            "A middleware has changed the arguments since they were approved. The tool was not "
+            "called. Have it change them before they are asked, or not at all."
+        )
+        raise import_module("ag2.exceptions").HumanInputFailedError(mismatch) from mismatch
 
 
 def written(event: Any) -> Any:
