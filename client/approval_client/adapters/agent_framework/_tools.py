@@ -124,9 +124,9 @@ def is_called(context: Any, call: Any, wanted: str) -> bool:
     arguments, _ = shown(context.function, context.arguments, read=is_read(context))
     if _digest(call, arguments) == wanted:
         return True
-    written = _binding.read(call.arguments)  # which was asked if the tool was out of sight then
-    part = {name: arguments.get(name) for name in written}
-    return canonical_json(part) == canonical_json(written) and _digest(call, written) == wanted
+    values = _binding.read(call.arguments)  # which were asked if the tool was out of sight then
+    part = {name: arguments.get(name) for name in values}
+    return canonical_json(part) == canonical_json(values) and _digest(call, values) == wanted
 
 
 def allows_middleware(tool: Any, call: Any) -> bool:

@@ -148,8 +148,11 @@ def asking(
         ]
         approved = [(call, response) for call, response in both if response.approved is True]
         for call, _ in approved:
-            alike = [pair for pair in approved if call.may_be(pair[0])]
-            may = [partial(is_called, other.tool, other.written(said)) for other, said in alike]
+            may = [
+                partial(is_called, approved_call.tool, approved_call.written(response))
+                for approved_call, response in approved
+                if call.may_be(approved_call)
+            ]
             approve_once(str(call.call["name"]), call.ids, may)
         return whole([say(call.may, call.call, response) for call, response in both])
 
