@@ -240,11 +240,11 @@ def _watching(hooks: Any, ends: Ends) -> Any:
     async def on_tool_start(context: Any, agent: Any, tool: Any) -> None:
         await inner_hooks.on_tool_start(context, agent, tool)
         name = _named(agent, getattr(context, "tool_call_id", None))
-        shown = tools.tool_called(agent, tool.name)
-        await _check(ends, name, context, shown)
+        function_tool = tools.tool_called(agent, tool.name)
+        await _check(ends, name, context, function_tool)
         await ends.start(name)
         if (approved := ends.open.get(name)) is not None and hasattr(tool, "on_invoke_tool"):
-            look = partial(_look, shown, approved)
+            look = partial(_look, function_tool, approved)
             tools.stand_before(tool, context.tool_call_id, look)
 
     async def on_tool_end(context: Any, agent: Any, tool: Any, result: Any) -> None:
