@@ -317,9 +317,11 @@ def _answer(dotted_name: str, payload: bytes) -> tuple[bool, bytes]:
 
 def _load(module: str) -> None:
     gc.disable()  # what is loaded stays: neither now nor later is there garbage in it
-    importlib.import_module(module)
-    gc.freeze()
-    gc.enable()
+    try:
+        importlib.import_module(module)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _reply(replies: BinaryIO, *, returned: bool, body: bytes) -> None:

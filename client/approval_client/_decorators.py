@@ -269,8 +269,9 @@ def _ended(tool: str, result: Any) -> Any:
     if not inspect.isasyncgen(result):  # which has begun nothing, and needs a loop to be closed
         result.close()
     raise TypeError(
-        f"{tool} returned {kind}, which runs when the approval is over, with what stands there "
-        "then. It was not run. Gate the function that consumes it, or one that is async itself."
+        f"{tool} returned {kind}, which would run when the approval is over, with what stands "
+        "there then. It was closed and did not run. Gate the function that consumes it, or one "
+        "that is async itself."
     )
 
 

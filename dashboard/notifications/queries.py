@@ -57,7 +57,8 @@ def message_counts() -> dict[tuple[str, str], int]:
     """
     now, counts = database_now(), dict[tuple[str, str], int]()
     both: dict[str, QuerySet[Any]] = {
-        "people": Message.objects.all(),
+        # What is for somebody who is deactivated waits for them, and not for a channel.
+        "people": Message.objects.exclude(channel__person__is_active=False),
         "hosts": Delivery.objects.all(),
     }
     for receiver, rows in both.items():

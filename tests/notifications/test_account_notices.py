@@ -12,8 +12,10 @@ from dashboard.accounts.services.people import OPERATOR, set_active, set_passwor
 from dashboard.approvals.services import place_hold
 from dashboard.audit.services import Actor
 from dashboard.notifications.errors import ChannelRefused
-from dashboard.notifications.models import ACCOUNT_EVENTS, Channel, Message, NoticeEvent
+from dashboard.notifications.models import ACCOUNT_EVENTS, Channel, Message, NoticeEvent, State
+from dashboard.notifications.queries import message_counts
 from dashboard.notifications.services import add_own, forget_messages, remove_own, switch_own
+from dashboard.notifications.services.telling import drop_what_is_over
 from tests import make
 from tests.authenticator import HOUSE, Device
 from tests.notifications.test_own_channels import SIGNED, proved, subjects
@@ -209,6 +211,23 @@ def test_what_happens_to_a_deactivated_account_is_told_when_it_is_back(
     told = {mail.subject for mail in mails if mail.to == ["alice1@example.org"]}
     assert "The second factor of your account for Approvals was removed" in told
     assert "Your account for Approvals was activated again" in told
+
+
+def test_what_waits_for_somebody_deactivated_is_no_trouble_and_is_dropped_after_a_month(
+    alice, bob, reached, tell
+):
+    proved(bob)
+    set_active(alice, active=False, by=OPERATOR)
+    remove_app(alice)
+    for _ in range(3):
+        tell()
+
+    of_alice = Message.objects.filter(channel__in=reached, state=State.WAITING)
+    assert of_alice.exists()
+    assert message_counts()["people", "waiting"] == 0
+    of_alice.update(made_at=timezone.now() - timedelta(days=31))
+    drop_what_is_over()
+    assert not of_alice.exists()
 
 
 def test_who_lost_every_role_is_told_of_no_hold(alice, ada, reached, tell, mails):

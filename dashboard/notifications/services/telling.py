@@ -28,6 +28,7 @@ from dashboard.notifications.notices import Notice, in_order
 from dashboard.notifications.secrets import code_of
 from dashboard.notifications.sending import Sent
 from dashboard.notifications.services.attempts import (
+    KEPT_FOR,
     MINE_FOR,
     conclude,
     drop,
@@ -96,7 +97,8 @@ def drop_what_is_over() -> int:
     no_reviewer = Q(channel__person__is_reviewer=False, approval__isnull=False)
     # What happened to an account waits for its person, whatever was done to it meanwhile.
     of_account = Q(event__in=ACCOUNT_EVENTS)
-    departed = (Q(channel__person__is_active=False) & ~of_account) | no_reviewer
+    is_old = Q(made_at__lte=database_now() - KEPT_FOR)
+    departed = (Q(channel__person__is_active=False) & (~of_account | is_old)) | no_reviewer
     reasons = (
         (decided, _OVER),
         (departed, _NOT_THEIRS),
