@@ -9,13 +9,14 @@ import re
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import Enum
 from inspect import BoundArguments, Parameter, Signature
 from typing import Any
 
 from approval_client._errors import DigestMismatch
 from approval_client._models import ApprovalResponse
-from approval_client.wire import JsonError, Kind, canonical_json, digest
+from approval_client.wire import Kind, canonical_json, digest
 
 _SPREAD: dict[Any, type] = {Parameter.VAR_POSITIONAL: list, Parameter.VAR_KEYWORD: dict}
 _NAMED = {Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY}
@@ -62,9 +63,13 @@ class Target:
             TypeError: The function does not take them.
         """
         args, kwargs = call
-        bound = self.signature.bind(*args[self.owners :], **kwargs)
-        bound.apply_defaults()
-        return (*args[: self.owners], *bound.args), bound.kwargs
+        passed = self.signature.bind(*args[self.owners :], **kwargs).arguments
+        params = self.signature.parameters.values()
+        defaults = [p for p in params if p.name not in passed and p.default is not p.empty]
+        # By their place only where they have no name, because a decorator may look for a name.
+        unnamed = [p.default for p in defaults if p.kind is Parameter.POSITIONAL_ONLY]
+        named = {p.name: p.default for p in defaults if p.kind in _NAMED}
+        return (*args, *unnamed), {**kwargs, **named}
 
     def shown(self, whole: Call) -> dict[str, Any]:
         """Return what people are shown of the whole arguments."""
@@ -96,9 +101,10 @@ class Target:
         if digest(Kind.TOOL_CALL, response.content) != response.digest:
             raise _unfit("are not what was approved", response)
         text = canonical_json(response.content["arguments"])
-        arguments: dict[str, Any] = json.loads(text)
-        if _rewritten(arguments) != text:
-            raise _unfit("hold a number that Python reads as another one", response)
+        try:
+            arguments: dict[str, Any] = json.loads(text, parse_float=_exact_float)
+        except ValueError:
+            raise _unfit("hold a number that Python reads as another one", response) from None
         if arguments.keys() != parameters.keys():
             raise _unfit("do not have the names that the function takes", response)
         names = {name for name, param in parameters.items() if param.kind in _NAMED}
@@ -111,11 +117,11 @@ class Target:
         return (*args[: self.owners], *bound.args), bound.kwargs
 
 
-def _rewritten(arguments: dict[str, Any]) -> str:
-    try:
-        return canonical_json(arguments)
-    except JsonError:  # beyond the range of a double
-        return ""
+def _exact_float(text: str) -> float:
+    number = float(text)
+    if Decimal(text) != Decimal(repr(number)):
+        raise ValueError(f"{text} is not a double.")
+    return number
 
 
 def hidden_in(value: Any) -> str:

@@ -131,6 +131,12 @@ def test_a_number_that_python_reads_as_another_runs_nothing(number):
         gated()(1)
 
 
+@pytest.mark.parametrize(("number", "sum_"), [("1.50", 2.5), ("1e3", 1001.0), ("0.1", 1.1)])
+def test_a_number_that_is_written_otherwise_is_the_same(number, sum_):
+    with edited(b=parse_json(number)).installed():
+        assert gated()(1)[0] == sum_
+
+
 def test_one_argument_is_not_edited_under_cover_of_the_others():
     ran = []
     content = {"tool": "f", "arguments": {"dry": True, "more": {"dry": False}}}

@@ -267,6 +267,27 @@ def test_a_default_is_passed_as_it_was_shown(fake):
     assert fake.approvals[0].content["arguments"] == {"path": "/data", "dry_run": True}
 
 
+def test_what_was_passed_by_name_or_place_still_is(fake):
+    got = []
+
+    def noting(function):
+        @functools.wraps(function)
+        def pass_on(*args, **kwargs):
+            got.append((args, kwargs))
+            return function(*args, **kwargs)
+
+        return pass_on
+
+    @requires_approval
+    @noting
+    def act(first, second=2, /, third=3, *, fourth=4):
+        return first, second, third, fourth
+
+    act(1, third=0)
+
+    assert got == [((1, 2), {"third": 0, "fourth": 4})]
+
+
 def test_a_default_that_was_changed_since_is_not_passed(fake):
     got = []
 

@@ -194,6 +194,15 @@ def test_a_removed_address_can_be_kept(alice, reached, tell, mails):
     assert (kept.is_active, kept.removed_at) == (True, None)
 
 
+def test_no_more_are_kept_than_there_may_be(alice, reached):
+    remove_own(person=alice, channel_id=reached[0].pk, **SIGNED)
+    for number in range(3, 7):
+        proved(alice, address=f"alice{number}@example.org")
+
+    with pytest.raises(ChannelRefused, match="5 addresses already"):
+        switch_own(person=alice, channel_id=reached[0].pk, on=True, **SIGNED)
+
+
 def test_what_happens_to_a_deactivated_account_is_told_when_it_is_back(
     alice, bob, reached, tell, mails
 ):

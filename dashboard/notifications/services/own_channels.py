@@ -64,10 +64,7 @@ def add_own(*, person: User, kind: str, address: str, choice: str, auth: str) ->
             if there.removed_at is None
             else "You removed this address less than a day ago. Nothing was changed. Keep it."
         )
-    if own_channels.filter(removed_at=None).count() >= MOST_OWN:
-        raise ChannelRefused(
-            f"You have {MOST_OWN} addresses already. Nothing was changed. Remove one first."
-        )
+    _check_room(person)
     _check_pause(person)
     now = database_now()
     channel = Channel.objects.create(
@@ -181,11 +178,14 @@ def switch_own(*, person: User, channel_id: int, on: bool, auth: str) -> bool:
     again, also where it was removed, it begins with what happens from then on.
 
     Raises:
+        ChannelRefused: It was removed, and there are as many others as there may be.
         NotAllowed, NotFound: As ``change_own``.
     """
     channel = _locked(person, channel_id)
     if channel.is_active == on:
         return False
+    if channel.removed_at is not None:
+        _check_room(person)
     channel.is_active, channel.removed_at = on, None
     if on:
         go_on(channel)
@@ -201,10 +201,13 @@ def switch_own(*, person: User, channel_id: int, on: bool, auth: str) -> bool:
 
 
 @transaction.atomic
-def remove_own(*, person: User, channel_id: int, auth: str) -> None:
+def remove_own(*, person: User, channel_id: int, auth: str) -> bool:
     """Forget an address of a person's with its messages. What was waiting is never sent.
 
     One that is confirmed is told of what happens to their account for a day longer.
+
+    Returns:
+        Whether it is.
 
     Raises:
         ChannelRefused: A code was sent there less than a minute ago, and it is not confirmed.
@@ -212,15 +215,23 @@ def remove_own(*, person: User, channel_id: int, auth: str) -> None:
     """
     channel = _locked(person, channel_id, decides=False)
     if channel.removed_at is not None:
-        return
+        return True
     if channel.confirmed_at is None:
         _check_minute(person)  # or codes could be sent to strangers as fast as one can press
     _record(channel, person, auth, Action.PERSON_CHANNEL_REMOVED, where=_where(channel))
     if channel.confirmed_at is None:
         channel.delete()
-        return
+        return False
     channel.is_active, channel.removed_at = False, database_now()
     _save(channel)
+    return True
+
+
+def _check_room(person: User) -> None:
+    if Channel.objects.filter(person=person, removed_at=None).count() >= MOST_OWN:
+        raise ChannelRefused(
+            f"You have {MOST_OWN} addresses already. Nothing was changed. Remove one first."
+        )
 
 
 def _send_code(channel: Channel) -> None:

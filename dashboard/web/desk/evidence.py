@@ -25,7 +25,7 @@ _LABELS = {
     "analysis_details": "Analysis",
     "execution_mode": "Execution mode",
     "execution_folder_path": "Folder it says it runs in",
-    "working_directory": "Folder it runs in",
+    "working_directory": "Folder it says it runs in",
     "timeout_ms": "Time limit of the command, in milliseconds",
     "expected_results": "Expected results",
     "notebook_path": "Path of the notebook",

@@ -532,7 +532,7 @@ SIGNING_IN: dict[Action, Write] = {
     Action.SESSION_ENDED: _by_themselves(
         "{who} signed a browser of theirs out", "{who} signed a browser of {whom} out"
     ),
-    Action.SESSION_REMEMBERED: _of("{who} stays signed in to a browser for reading"),
+    Action.SESSION_REMEMBERED: _of("{who} had a browser stay signed in, for reading"),
     Action.PERSON_PASSWORD_CHANGED: _by_themselves(
         "{who} changed their password", "{who} changed the password of {whom}"
     ),

@@ -213,8 +213,9 @@ def switch(request: PersonRequest, channel_id: int) -> str:
 @_verb
 def remove(request: PersonRequest, channel_id: int) -> str:
     """Forget a place."""
-    services.remove_own(person=request.user, channel_id=channel_id, auth=auth(request))
-    return "The address is removed. For a day it is told of what happens to your account."
+    if services.remove_own(person=request.user, channel_id=channel_id, auth=auth(request)):
+        return "The address is removed. For a day it is told of what happens to your account."
+    return "The address is removed."
 
 
 def _page(request: PersonRequest, form: TellMeForm) -> HttpResponse:

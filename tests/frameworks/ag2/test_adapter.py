@@ -410,3 +410,31 @@ async def test_what_a_middleware_makes_of_an_approved_call_is_not_called(gate, c
         await asyncio.wait_for(agent.ask("Set it."), 20)
 
     assert calls == []
+
+
+@pytest.mark.parametrize("then", ["the same", "another"])
+async def test_a_call_that_was_approved_is_made_once(gate, then):
+    calls = []
+
+    async def twice(call_next, event, context):
+        await call_next(event, context)
+        return await (replacing if then == "another" else passing)(call_next, event, context)
+
+    async def passing(call_next, event, context):
+        return await call_next(event, context)
+
+    @tool(middleware=[gated(gate), twice])
+    def set_field(tesla: int) -> str:
+        """Set the field."""
+        calls.append(tesla)
+        return "set"
+
+    call = ToolCallEvent("set_field", arguments='{"tesla": 3}')
+    model = TestConfig(call, "done", raise_tool_errors=False)
+    agent = Agent("runner", "Set.", config=model, tools=[set_field])
+    gate.approve_next()
+
+    with pytest.raises(HumanInputFailedError):
+        await asyncio.wait_for(agent.ask("Set it."), 20)
+
+    assert calls == [3]

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import deepcopy
+from dataclasses import dataclass
 from importlib import import_module
 from types import FunctionType
 from typing import Any
 
-from approval_client._errors import DigestMismatch
+from approval_client._errors import AlreadyUsed, DigestMismatch, NotApproved
 from approval_client.adapters import _binding
 from approval_client.wire import canonical_json
 
@@ -74,14 +75,23 @@ def bound_to(tool: Any, event: Any) -> Iterator[None]:
         return
     if not isinstance(tool.model, _Bound):
         tool.model = _Bound(tool.model)
-    token = _approved.set((tool.model, canonical_json(event.serialized_arguments)))
+    token = _approved.set(_Approved(tool.model, canonical_json(event.serialized_arguments)))
     try:
         yield
     finally:
         _approved.reset(token)
 
 
-_approved: ContextVar[tuple[Any, str] | None] = ContextVar("approved_arguments", default=None)
+@dataclass
+class _Approved:
+    """A call that was approved: of which tool, with which arguments, and whether it was made."""
+
+    model: Any
+    arguments: str
+    is_made: bool = False
+
+
+_approved: ContextVar[_Approved | None] = ContextVar("approved_call", default=None)
 
 
 class _Bound:
@@ -102,26 +112,38 @@ class _Bound:
         """Call the function.
 
         Raises:
-            HumanInputFailedError: It would be called with something else, so it is not.
+            HumanInputFailedError: It would be called with something else, or once more.
         """
         approved = _approved.get()
-        if approved is not None and approved[0] is self:
-            _approved.set(None)  # what the function itself calls is another call
-            _make_sure({n: v for n, v in values.items() if n not in _AG2S_OWN}, approved[1])
-        return await self._model.asolve(**values)
+        if approved is None or approved.model is not self:
+            return await self._model.asolve(**values)
+        arguments = {name: value for name, value in values.items() if name not in _AG2S_OWN}
+        if error := _why_not(approved, arguments):
+            raise import_module("ag2.exceptions").HumanInputFailedError(error) from error
+        approved.is_made = True
+        token = _approved.set(None)  # what the function itself calls is another call
+        try:
+            return await self._model.asolve(**values)
+        finally:
+            _approved.reset(token)
 
 
-def _make_sure(arguments: Values, approved: str) -> None:
+def _why_not(approved: _Approved, arguments: Values) -> NotApproved | None:
+    if approved.is_made:
+        return AlreadyUsed(
+            "A middleware makes the call once more, and an approval works once. The tool was not "
+            "called again."
+        )
     try:
-        is_approved = canonical_json(arguments) == approved
+        is_approved = canonical_json(arguments) == approved.arguments
     except (TypeError, ValueError):
         is_approved = False
-    if not is_approved:
-        mismatch = DigestMismatch(
-            "A middleware has changed the arguments since they were approved. The tool was not "
-            "called. Have it change them before they are asked, or not at all."
-        )
-        raise import_module("ag2.exceptions").HumanInputFailedError(mismatch) from mismatch
+    if is_approved:
+        return None
+    return DigestMismatch(
+        "A middleware has changed the arguments since they were approved. The tool was not "
+        "called. Have it change them before they are asked, or not at all."
+    )
 
 
 def written(event: Any) -> Any:
