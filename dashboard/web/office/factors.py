@@ -42,8 +42,8 @@ from dashboard.web.office.present import PresentForm, confirm_present, needs_pre
 from dashboard.web.office.sign_in import next_path, slowed, status_of
 
 _UNSHOWN = (
-    "You have a second factor and did not show it in this session. Nothing was changed. Show it on "
-    "the page of your passkeys first."
+    "You have a second factor and did not show it in this session. Nothing was changed. Show it "
+    "on the page of your passkeys first."
 )
 _NEW_APP = "new_app"
 """In the session: the secret of an app that is not added yet."""
