@@ -67,9 +67,9 @@ class Target:
         params = self.signature.parameters.values()
         defaults = [p for p in params if p.name not in passed and p.default is not p.empty]
         # By their place only where they have no name, because a decorator may look for a name.
-        unnamed = [p.default for p in defaults if p.kind is Parameter.POSITIONAL_ONLY]
-        named = {p.name: p.default for p in defaults if p.kind in _NAMED}
-        return (*args, *unnamed), {**kwargs, **named}
+        positional = [p.default for p in defaults if p.kind is Parameter.POSITIONAL_ONLY]
+        keywords = {p.name: p.default for p in defaults if p.kind in _NAMED}
+        return (*args, *positional), {**kwargs, **keywords}
 
     def shown(self, whole: Call) -> dict[str, Any]:
         """Return what people are shown of the whole arguments."""
