@@ -33,6 +33,7 @@ from dashboard.approvals.models import (
 )
 from dashboard.audit.models import AuditEntry, AuditHead
 from dashboard.management import background
+from dashboard.notifications.models import Channel, Delivery, Message, NoticeEvent, Webhook
 from dashboard.statements import PREPARED, Change, Many, Rows, change, insert, insert_all, rows
 from tests import make
 
@@ -90,11 +91,14 @@ VALUES = {
     "approvals.rules.view._reveals": lambda case: [case.pending.pk, case.person.pk],
     "approvals.rules.view._viewing": lambda _: [LONG_AGO],
     "approvals.rules.view._viewing_among": lambda case: [LONG_AGO, [case.pending.pk]],
+    "approvals.services.assignment._lost": lambda _: [],
     "approvals.services.closing._agent_of": lambda case: [case.pending.pk],
     "approvals.services.closing._request": lambda case: [case.pending.pk],
     "approvals.services.closing._count": lambda case: [case.pending.pk],
     "approvals.services.closing._move": lambda case: [case.pending.pk, "rejected"],
+    "approvals.services.closing._overdue": lambda case: [case.later],
     "approvals.services.grant._in_force_of": lambda case: [case.token.agent_id, LONG_AGO],
+    "approvals.services.judgement._outdated": lambda _: [99],
     "approvals.services.report._reported": lambda case: [case.approved.pk],
     "approvals.services.submit._earlier": lambda case: [case.token.agent_id, "key"],
     "approvals.services.submit._lock_agent": lambda case: [case.token.agent_id],
@@ -111,6 +115,9 @@ VALUES = {
     ],
     "accounts.sessions._person": lambda case: [case.person.pk],
     "accounts.sessions._session": lambda case: ["key", case.now],
+    "notifications.services.outbox._called_back": lambda _: [],
+    "notifications.services.outbox._waiting": lambda _: [],
+    "notifications.services.telling._waiting": lambda _: [],
     "web.desk.queue._described": lambda case: [[case.pending.pk, case.approved.pk]],
 }
 """What each statement is tried with: something that it finds."""
@@ -140,6 +147,17 @@ def case(alice, bob, token):
     Viewing.objects.create(**on_it, last_seen_at=now)
     Snooze.objects.create(**on_it, until=now + timedelta(minutes=1))
     Reveal.objects.create(**on_it, revealed_at=now)
+    told = {"made_at": now, "due_at": now}
+    calls = Webhook.objects.create(
+        agent=token.agent, url="https://host", after=0, changed_by=bob, changed_at=now
+    )
+    Delivery.objects.create(webhook=calls, approval=approved, **told)
+    channel = Channel.objects.create(
+        kind="email", address="ada@host", events="[]", after=0, changed_by=bob, changed_at=now
+    )
+    Message.objects.create(channel=channel, event=NoticeEvent.TEST, seq=0, **told)
+    departed = make.person("dan")
+    Assignment.objects.create(approval=second, person=departed, assigned_at=now)
     Session.objects.create(session_key="key", expire_date=now + timedelta(hours=1))
     yield SimpleNamespace(
         token=token,
@@ -149,6 +167,7 @@ def case(alice, bob, token):
         edit=edit,
         judgement=judgement,
         now=now,
+        later=now + timedelta(days=31),
         before=[token.agent_id, "run", second.kind, second.submitted_at, LONG_AGO, second.pk],
         digest=second.digest,
         grants=[granted.made_from_id],

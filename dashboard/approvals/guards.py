@@ -16,6 +16,7 @@ itself, in its own transaction. ``missing()`` tells what is not there, or does s
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from django.apps import apps
@@ -68,8 +69,13 @@ class TableGuard(NamedTuple):
     message: str
 
 
-def guards() -> Iterator[TableGuard]:
+@cache
+def guards() -> tuple[TableGuard, ...]:
     """Every guard, by table."""
+    return (*_all(),)
+
+
+def _all() -> Iterator[TableGuard]:
     yield from _of_requests()
     yield from _of_closing()
     yield from _of_recalls()
@@ -89,7 +95,7 @@ def install() -> None:
     remove()
     with connection.cursor() as cursor:
         for guard in guards():
-            for statement in _creation(guard):
+            for statement in _creation(guard, connection.vendor):
                 cursor.execute(statement)
 
 
@@ -135,7 +141,7 @@ def _all_present() -> dict[str, Any]:
 def _is_on(guard: TableGuard, present: dict[str, Any]) -> bool:
     name = f"guard_{guard.name}"
     if connection.vendor != "postgresql":
-        return bool(present.get(name) == next(_creation(guard)))
+        return bool(present.get(name) == _creation(guard, connection.vendor)[0])
     body = _body(guard)
     is_on = present.get(name) == (guard.table, _ROW[guard.when], body)
     all_rows = (guard.table, _TRUNCATE, body)
@@ -358,9 +364,14 @@ def _of_notebooks() -> Iterator[TableGuard]:
     )
 
 
-def _creation(guard: TableGuard) -> Iterator[str]:
+@cache
+def _creation(guard: TableGuard, vendor: str) -> tuple[str, ...]:
+    return (*_statements(guard, vendor),)
+
+
+def _statements(guard: TableGuard, vendor: str) -> Iterator[str]:
     name = f"guard_{guard.name}"
-    if connection.vendor != "postgresql":
+    if vendor != "postgresql":
         condition = guard.condition.format(differs="IS NOT")
         yield (
             f"CREATE TRIGGER {name} BEFORE {guard.when} ON {guard.table} WHEN {condition} "
@@ -379,6 +390,7 @@ def _creation(guard: TableGuard) -> Iterator[str]:
         )
 
 
+@cache
 def _body(guard: TableGuard) -> str:
     """What a guard's function does, on PostgreSQL."""
     condition = guard.condition.format(differs="IS DISTINCT FROM")

@@ -4,6 +4,8 @@ import asyncio
 import json
 from urllib.parse import urlsplit
 
+ANSWERS_WITHIN_S = 120  # more than twice as long as a server holds the wait of an agent
+
 
 class Connection:
     """One keep-alive connection."""
@@ -28,6 +30,15 @@ class Connection:
         self.writer.write("\r\n".join([*lines, "", ""]).encode() + body)
 
     async def receive(self):
+        """Return status and body.
+
+        Raises:
+            TimeoutError: There was no answer.
+        """
+        async with asyncio.timeout(ANSWERS_WITHIN_S):
+            return await self._receive()
+
+    async def _receive(self):
         head = (await self.reader.readuntil(b"\r\n\r\n")).lower()
         status = int(head.split(b" ", 2)[1])
         if b"transfer-encoding: chunked" in head:

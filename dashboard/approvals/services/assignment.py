@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
@@ -16,6 +17,7 @@ from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.services.closing import event, lock, lock_open, raise_version
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, record
+from dashboard.statements import rows
 
 _BATCH = 100
 
@@ -96,8 +98,13 @@ def release_lost_assignments() -> int:
     Returns:
         How many were taken off.
     """
+    return sum(map(_release_lost, _lost()))
+
+
+@rows()
+def _lost() -> QuerySet[Assignment, UUID]:
     lost = Assignment.objects.exclude(pk__in=Assignment.objects.counting().values("pk"))
-    return sum(_release_lost(pk) for pk in list(lost.values_list("pk", flat=True)[:_BATCH]))
+    return lost.values_list("pk", flat=True)[:_BATCH]
 
 
 @transaction.atomic(durable=True)

@@ -290,8 +290,13 @@ def expire_overdue() -> int:
     Returns:
         How many were closed.
     """
-    overdue = ApprovalRequest.objects.overdue(database_now()).order_by("expires_at")
-    return sum(expire(pk) for pk in list(overdue.values_list("pk", flat=True)[:_BATCH]))
+    return sum(map(expire, _overdue(database_now())))
+
+
+@rows(ApprovalRequest.expires_at)
+def _overdue(now: datetime) -> QuerySet[ApprovalRequest, UUID]:
+    overdue = ApprovalRequest.objects.overdue(now).order_by("expires_at")
+    return overdue.values_list("pk", flat=True)[:_BATCH]
 
 
 def expire_locked(approval: ApprovalRequest, now: datetime) -> Decision:

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from approval_client.wire import Source, Status, canonical_json
 from dashboard.approvals.models import (
@@ -34,7 +35,7 @@ from dashboard.policies.evaluate import Effect, Evaluation, stricter
 from dashboard.policies.judgements.grounds import Grounds
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision
-from dashboard.statements import insert
+from dashboard.statements import insert, rows
 
 _BATCH = 100
 
@@ -190,8 +191,12 @@ def judge_pending_again() -> int:
     Returns:
         How many were judged.
     """
-    present = current_revision().number
+    return sum(map(bring_up_to_date, _outdated(current_revision().number)))
+
+
+@rows(ApprovalRequest.judged_under)
+def _outdated(present: int) -> QuerySet[ApprovalRequest, UUID]:
     # Ordered as the index is, or a database may walk through all that was ever asked instead.
     outdated = ApprovalRequest.objects.pending().filter(judged_under__lt=present)
-    oldest = outdated.order_by("judged_under", "submitted_at").values_list("pk", flat=True)
-    return sum(bring_up_to_date(pk) for pk in list(oldest[:_BATCH]))
+    oldest = outdated.order_by("judged_under", "submitted_at")
+    return oldest.values_list("pk", flat=True)[:_BATCH]

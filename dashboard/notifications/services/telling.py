@@ -40,6 +40,7 @@ from dashboard.notifications.services.attempts import (
 )
 from dashboard.notifications.services.channels import subject_of
 from dashboard.notifications.services.reading import LAST_MINUTE
+from dashboard.statements import rows
 
 APART = timedelta(seconds=10)
 """From one message to the next to the same people; what comes in between is told in one."""
@@ -92,6 +93,8 @@ def drop_what_is_over() -> int:
 
     What somebody is sending right now is left to them.
     """
+    if not _waiting():
+        return 0
     waiting = Message.objects.filter(state=State.WAITING)
     decided = Q(approval__isnull=False) & ~Q(event=NoticeEvent.UNSEEN) & ~Q(**_WAITS)
     no_reviewer = Q(channel__person__is_reviewer=False, approval__isnull=False)
@@ -116,10 +119,19 @@ def forget_messages() -> int:
 
 def channels_with_due(besides: Iterable[int], limit: int) -> list[int]:
     """Return the channels that have something to send now, those that wait longest first."""
+    if not _waiting():
+        return []
     messages = _due(database_now()).exclude(channel__in=list(besides))
     longest = messages.order_by().values("channel").annotate(first=Min("due_at"))
     ordered = longest.order_by("first", "channel")
     return list(ordered.values_list("channel", flat=True)[:limit])
+
+
+@rows()
+def _waiting() -> QuerySet[Message, UUID]:
+    # Nearly always there is none, and Django builds what asks more for longer than that takes.
+    waiting = Message.objects.filter(state=State.WAITING)
+    return waiting.order_by().values_list("pk", flat=True)[:1]
 
 
 class Turns:
