@@ -29,7 +29,7 @@ MORE_PER_MIB_S = 12.0
 HEAVY_DEADLINE_S = 18.0
 HEAVY_QUEUE_WAIT_S = 5.0
 MOST_HEAVY = 3
-"""So many are read, or wait for it, at once; each takes one of the threads that answer people."""
+"""So many are read, or wait for it, at once; each takes one of the threads of who asks for it."""
 
 _INSPECTOR = "dashboard.inspection.inspector.inspect"
 _SKIMMER = "dashboard.inspection.inspector.skim"

@@ -37,7 +37,7 @@ from dashboard.live.push import company
 from dashboard.live.threads import DatabaseThread
 from dashboard.metrics import PROCESS, REGISTRY
 from dashboard.notifications.queries import failing_channels, message_counts, nobody_is_told
-from dashboard.web.handler import ANSWERING, VIEWING
+from dashboard.web.handler import POOLS
 from dashboard.web.http import client_address
 
 READ_EVERY_S = 5.0
@@ -234,7 +234,6 @@ def _one(query: str) -> Any:
 def _of_process() -> bytes:
     waits, pages, is_deaf = company()
     registry = CollectorRegistry()
-    by_pool = {"answering": ANSWERING, "viewing": VIEWING}
     own_figures = [
         _own("approvals_waits", "Waits of agents that are open.", waits),
         _own("approvals_open_pages", "Pages that are open.", pages),
@@ -242,7 +241,7 @@ def _of_process() -> bytes:
         _gauge(
             "approvals_threads",
             "Threads of a pool.",
-            {(PROCESS, pool): count for pool, count in by_pool.items()},
+            {(PROCESS, pool): count for pool, count in POOLS.items()},
             ["process", "pool"],
         ),
     ]

@@ -17,6 +17,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 from dashboard.accounts import sessions
 from dashboard.accounts.services import browsers
+from dashboard.paths import is_machine
 from dashboard.web.access import ONE_PROOF, why_not_act
 from dashboard.web.errors import wrong_address, wrong_origin
 from dashboard.web.http import PRESSED, SeeOther
@@ -193,11 +194,3 @@ def _is_use(request: HttpRequest) -> bool:
     # can name ours as where it came from.
     is_page = "text/html" in request.headers.get("Accept", "")
     return is_page and request.headers.get("Referer", "").startswith(f"{settings.PUBLIC_URL}/")
-
-
-def is_machine(path: str) -> bool:
-    """Whether a path is for programs: agents, those who watch this server, a provider."""
-    return path.startswith("/api/") or path in _MACHINES
-
-
-_MACHINES = {"/readyz", "/metrics", "/sign-in/provider/signed-out"}

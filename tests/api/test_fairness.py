@@ -1,5 +1,6 @@
 """A token that asks too much of a process is told when to come again; others are not slowed."""
 
+import asyncio
 import json
 
 import pytest
@@ -58,6 +59,29 @@ def door(settings):
 async def test_a_submission_costs_five_of_a_minutes_requests(door):
     assert await door.passed(100) == 60
     assert door.reached == 60
+
+
+async def test_the_submissions_of_a_token_that_come_at_once_take_turns(door):
+    end = asyncio.Event()
+
+    async def app(_scope, _receive, send):
+        door.reached += 1
+        await end.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"{}"})
+
+    door.fair.app = app
+    asked = [asyncio.create_task(door.ask()) for _ in range(5)]
+    await asyncio.sleep(0)
+    assert door.reached == fairness.AT_ONCE
+
+    others = [asyncio.create_task(door.ask(token="two")), asyncio.create_task(door.ask(LOOK))]
+    await asyncio.sleep(0)
+    assert door.reached == fairness.AT_ONCE + len(others)
+
+    end.set()
+    assert [status for status, *_ in await asyncio.gather(*asked, *others)] == [200] * 7
+    assert not door.fair._turns
 
 
 async def test_what_is_over_the_share_is_told_what_was_not_done_and_when_to_come_again(door):

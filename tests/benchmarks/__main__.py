@@ -148,6 +148,12 @@ def _hostile(sizes):
 
 def _flood(sizes):
     show(flooding.beside_a_flood(rounds=min(sizes.rounds, 3), seconds=sizes.idle_s))
+    with houses.dashboard() as house:
+        show(asyncio.run(_all(flooding.beside_a_crowd(house))))
+
+
+async def _all(figures):
+    return [figure async for figure in figures]
 
 
 def _told(sizes):

@@ -1,17 +1,27 @@
-"""What a token that sends without pause costs the others: an agent, and a person at the queue."""
+"""What those who ask without pause cost the others: an agent, and a person who decides.
 
+Either one token that sends more than its share, or many tokens, none of which does.
+"""
+
+import asyncio
+import json
 import multiprocessing
 import time
+from collections import defaultdict
 from uuid import uuid4
 
 import httpx2
 
 from tests import serving
-from tests.benchmarks.figures import middle, times
+from tests.benchmarks.callers import Agent, Reviewer
+from tests.benchmarks.figures import middle, milliseconds, times
+from tests.benchmarks.http import Connection
 
 SHARE = {"REQUESTS_PER_MINUTE": "3000", "KIB_PER_MINUTE": "12288"}  # what a server has by itself
 BODY_KIB = 100
 AT_ONCE = 4
+CROWD, EACH, LONG_KIB, LOOKS = 11, 2, 40, 10
+"""Agents that ask without pause, their connections each, and what each of their questions has."""
 ASKED = 2
 """How often as long as without the flood it may take the others."""
 
@@ -83,3 +93,60 @@ def _flood(url, token, until):
             else:
                 refused += 1
     return taken, refused
+
+
+async def beside_a_crowd(house):
+    """Measure a person and an agent with a short question beside many that ask long ones.
+
+    Each of them keeps within its share; a question of theirs is inspected for about a second.
+    """
+    agent, reviewer = await Agent.of(house, CROWD), await Reviewer.of(house)
+    quiet = await _looks(agent, reviewer)
+    crowd = [asyncio.create_task(_asks_long(house, n % CROWD)) for n in range(CROWD * EACH)]
+    await asyncio.sleep(2)
+    beside = await _looks(agent, reviewer)
+    assert not any(task.done() for task in crowd), "The crowd does not ask any more."
+    for task in crowd:
+        task.cancel()
+    await asyncio.gather(*crowd, return_exceptions=True)
+    agent.close()
+    reviewer.close()
+    name = f"{CROWD} agents that ask {EACH} × {LONG_KIB} KiB without pause"
+    yield f"beside {name}", ""
+    for what, took in beside.items():
+        yield f"  {what}", f"{milliseconds(took)}, alone p50 {middle(quiet[what]) * 1000:.1f} ms"
+
+
+async def _looks(agent, reviewer):
+    took = defaultdict(list)
+
+    async def timed(what, work):
+        began = time.perf_counter()
+        done = await work
+        took[what].append(time.perf_counter() - began)
+        return done
+
+    for _ in range(LOOKS):
+        approval = await timed("submit", agent.submit())
+        await timed("queue", reviewer.get("/queue"))
+        await timed("page", reviewer.read(approval))
+        await timed("decide", reviewer.decide(approval))
+        await timed("started", agent.report(approval, "started"))
+    return took
+
+
+async def _asks_long(house, number):
+    connection = await Connection.open(house.url)
+    headers = {
+        "Authorization": f"Bearer {house.tokens[number]}",
+        "Content-Type": "application/json",
+    }
+    while True:
+        code = f"# {uuid4()}\n" + "f(x)\n" * (LONG_KIB * 1024 // 5)
+        content = {"code": code, "language": "python"}
+        body = json.dumps({"kind": "code", "capability": "python_execution", "content": content})
+        key = {"Idempotency-Key": uuid4().hex}
+        status, answer = await connection.request(
+            "POST", "/api/v1/approvals", headers | key, body.encode()
+        )
+        assert status in {201, 503}, (status, answer[:300])

@@ -1,6 +1,5 @@
-"""However many pages people look at, agents' calls and decisions are served meanwhile."""
+"""However many pages people look at, and agents ask, decisions are served meanwhile."""
 
-from concurrent.futures import ThreadPoolExecutor
 from threading import Event, current_thread
 
 import pytest
@@ -9,6 +8,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.core.signals import request_finished
 from django.http import HttpResponse, StreamingHttpResponse
 from django.urls import path, re_path
+from django.views.decorators.csrf import csrf_exempt
 
 from dashboard.settings import POSTGRESQL_OPTIONS
 from dashboard.web import handler
@@ -18,6 +18,7 @@ MORE_THAN_THREADS = 12
 go_on = Event()
 
 
+@csrf_exempt
 @login_not_required
 def drawn_slowly(request):
     go_on.wait()
@@ -38,9 +39,19 @@ def streamed(request):
     return StreamingHttpResponse(parts())
 
 
+@csrf_exempt
+@login_not_required
+def inspected(request):
+    if len(request.body) > handler.LONG_BYTES:
+        go_on.wait()
+    return HttpResponse()
+
+
 urlpatterns = [
     path("", drawn_slowly),
     path("slow", drawn_slowly),
+    path("sign-in", drawn_slowly),
+    path("api/v1/approvals", inspected),
     path("api/v1/slow", drawn_slowly),
     path("streamed", streamed),
     re_path("", answered),
@@ -54,15 +65,20 @@ def application(settings):
     application = handler.PooledHandler()
     yield application
     go_on.set()
-    for pool in vars(application).values():
-        if isinstance(pool, ThreadPoolExecutor):
-            pool.shutdown()
+    for pool in application.pools.values():
+        pool.shutdown()
 
 
-async def requested(application, method, path):
-    talk = ApplicationCommunicator(application, scope(path) | {"method": method})
-    await talk.send_input({"type": "http.request", "body": b"", "more_body": False})
+async def requested(application, method, path, body=b""):
+    asked = scope(path, headers=[(b"origin", b"http://127.0.0.1:8000")]) | {"method": method}
+    talk = ApplicationCommunicator(application, asked)
+    await talk.send_input({"type": "http.request", "body": body, "more_body": False})
     return talk
+
+
+async def answers(talks):
+    go_on.set()
+    return [(await talk.receive_output(3))["status"] for talk in talks]
 
 
 @pytest.mark.parametrize(
@@ -81,18 +97,52 @@ async def test_pages_that_take_long_stand_before_nobody_who_answers(application,
     start = await talk.receive_output(3)
 
     assert start["type"] == "http.response.start"
-    go_on.set()
-    assert [(await page.receive_output(3))["status"] for page in pages] == [200] * len(pages)
+    assert await answers(pages) == [200] * len(pages)
 
 
-async def test_agents_who_take_long_stand_before_no_page(application):
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/approvals/x/decide"),
+        ("GET", "/approvals/x"),
+        ("POST", "/api/v1/approvals"),
+        ("POST", "/api/v1/approvals/x/outcome"),
+        ("GET", "/readyz"),
+    ],
+)
+async def test_long_questions_stand_before_nobody_else(application, method, path):
+    long = b"x" * (handler.LONG_BYTES + 1)
+    questions = [
+        await requested(application, "POST", "/api/v1/approvals", long)
+        for _ in range(MORE_THAN_THREADS)
+    ]
+
+    talk = await requested(application, method, path)
+
+    assert (await talk.receive_output(3))["type"] == "http.response.start"
+    assert await answers(questions) == [200] * len(questions)
+
+
+async def test_those_who_try_to_sign_in_stand_before_no_decision(application):
+    tries = [await requested(application, "POST", "/sign-in") for _ in range(MORE_THAN_THREADS)]
+
+    talk = await requested(application, "POST", "/approvals/x/decide")
+
+    assert (await talk.receive_output(3))["type"] == "http.response.start"
+    await answers(tries)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "/approvals/x"), ("POST", "/approvals/x/decide")]
+)
+async def test_agents_who_take_long_stand_before_nobody(application, monkeypatch, method, path):
+    monkeypatch.setattr(handler, "PATIENCE_S", 60)
     calls = [await requested(application, "GET", "/api/v1/slow") for _ in range(MORE_THAN_THREADS)]
 
-    page = await requested(application, "GET", "/approvals/x")
+    talk = await requested(application, method, path)
 
-    assert (await page.receive_output(3))["status"] == 200
-    go_on.set()
-    assert [(await call.receive_output(3))["status"] for call in calls] == [200] * len(calls)
+    assert (await talk.receive_output(3))["type"] == "http.response.start"
+    assert await answers(calls) == [200] * len(calls)
 
 
 @pytest.mark.parametrize("path", ["/approvals/x", "/api/v1/approvals", "/streamed"])
@@ -116,18 +166,27 @@ async def test_a_request_ends_once_and_in_the_thread_that_served_it(application,
     assert served_by in {ended[0], ""}
 
 
-async def test_a_page_is_begun_when_nobody_is_being_answered(application, monkeypatch):
+async def test_a_page_is_begun_when_no_answer_is_being_taken(application, monkeypatch):
     monkeypatch.setattr(handler, "PATIENCE_S", 60)
-    call = await requested(application, "GET", "/api/v1/slow")
+    answer = await requested(application, "POST", "/slow")
 
     page = await requested(application, "GET", "/approvals/x")
 
     assert await page.receive_nothing(0.2)
     go_on.set()
-    assert (await call.receive_output(3))["status"] == 200
+    assert (await answer.receive_output(3))["status"] == 200
+    assert (await page.receive_output(3))["status"] == 200
+
+
+async def test_a_page_waits_only_so_long_for_those_who_answer(application, monkeypatch):
+    monkeypatch.setattr(handler, "PATIENCE_S", 0.01)
+    await requested(application, "POST", "/slow")
+
+    page = await requested(application, "GET", "/approvals/x")
+
     assert (await page.receive_output(3))["status"] == 200
 
 
 def test_the_pools_and_the_hub_fit_into_the_pool_of_connections():
-    hub = 2
-    assert handler.ANSWERING + handler.VIEWING + hub <= POSTGRESQL_OPTIONS["pool"]["max_size"] / 2
+    hub, others = 2, 6  # such as those of the background and of what looks whether it is ready
+    assert sum(handler.POOLS.values()) + hub + others <= POSTGRESQL_OPTIONS["pool"]["max_size"]

@@ -1,0 +1,17 @@
+"""Who asks for what, as far as the first line of an HTTP request tells."""
+
+from __future__ import annotations
+
+_API = "/api/"
+_MACHINES = {"/readyz", "/metrics", "/sign-in/provider/signed-out"}
+_SUBMIT = ("POST", "/api/v1/approvals")
+
+
+def is_machine(path: str) -> bool:
+    """Whether a path is for programs: agents, those who watch this server, a provider."""
+    return path.startswith(_API) or path in _MACHINES
+
+
+def is_submission(method: str, path: str) -> bool:
+    """Whether an agent asks for an approval."""
+    return (method, path) == _SUBMIT
