@@ -1,4 +1,4 @@
-"""Who asks for what, as far as the first line of an HTTP request tells."""
+"""Who asks for what, as far as the head of an HTTP request tells."""
 
 from __future__ import annotations
 
@@ -15,3 +15,8 @@ def is_machine(path: str) -> bool:
 def is_submission(method: str, path: str) -> bool:
     """Whether an agent asks for an approval."""
     return (method, path) == _SUBMIT
+
+
+def token_of(authorization: str) -> str:
+    """Return the token in a header; its scheme may be spelled in any case, as RFC 9110 has it."""
+    return authorization.partition(" ")[2]

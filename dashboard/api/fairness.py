@@ -1,8 +1,7 @@
 """No token takes more of a process than its share: a bucket of requests and one of bytes for each.
 
 Counted before Django hears of a request, so that refusing one costs next to nothing. In memory:
-with several processes a token has its share of each. Of the submissions that come at once, the
-tokens take turns.
+with several processes a token has its share of each.
 """
 
 from __future__ import annotations
@@ -14,17 +13,14 @@ from collections import OrderedDict
 from collections.abc import Callable, MutableMapping
 from hashlib import blake2b
 from typing import Any
-from weakref import WeakValueDictionary
 
 from django.conf import settings
 
 from dashboard.api.problems import Problem
-from dashboard.paths import is_submission
+from dashboard.paths import is_submission, token_of
 
 SUBMISSION_COSTS = 5
 """A submission is inspected, judged and stored: about what five other requests cost."""
-AT_ONCE = 2
-"""Submissions of one token that are taken at the same time; the next waits for one of them."""
 _API = "/api/v1/"
 _MOST_KEPT = 10_000  # buckets; one that was forgotten is full again
 _MINUTE_S = 60
@@ -59,8 +55,6 @@ class FairShare:
         self._slow_s = slow_s
         self._clock = clock
         self._kept: OrderedDict[bytes, tuple[Bucket, Bucket]] = OrderedDict()
-        # Each is there as long as one of its submissions is.
-        self._turns: WeakValueDictionary[bytes, asyncio.Semaphore] = WeakValueDictionary()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one HTTP request."""
@@ -69,8 +63,7 @@ class FairShare:
             await self.app(scope, receive, send)
             return
         requests, octets = self._buckets(key)
-        submits = is_submission(scope["method"], scope["path"])
-        cost = SUBMISSION_COSTS if submits else 1
+        cost = SUBMISSION_COSTS if is_submission(scope["method"], scope["path"]) else 1
         # A body is counted as it comes, so the next one waits for what the last one took.
         wait_s = max(requests.wait_s(cost), octets.wait_s(1))
         if wait_s > 0:
@@ -84,11 +77,7 @@ class FairShare:
             octets.left -= len(message.get("body", b""))
             return message
 
-        if not submits:
-            await self.app(scope, counted, send)
-            return
-        async with self._turns.setdefault(key, asyncio.Semaphore(AT_ONCE)):
-            await self.app(scope, counted, send)
+        await self.app(scope, counted, send)
 
     def _buckets(self, key: bytes) -> tuple[Bucket, Bucket]:
         now = self._clock()
@@ -108,7 +97,8 @@ class FairShare:
 def _bearer(scope: Any) -> bytes | None:
     for name, value in scope["headers"]:
         if name == b"authorization":
-            return blake2b(value, digest_size=16).digest()
+            token = token_of(value.decode("latin-1"))
+            return blake2b(token.encode(), digest_size=16).digest()
     return None
 
 

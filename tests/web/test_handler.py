@@ -1,12 +1,15 @@
 """However many pages people look at, and agents ask, decisions are served meanwhile."""
 
+import asyncio
 from threading import Event, current_thread
+from types import SimpleNamespace
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.core.signals import request_finished
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import path, re_path
 from django.views.decorators.csrf import csrf_exempt
 
@@ -15,6 +18,8 @@ from dashboard.web import handler
 from tests.live.conftest import scope
 
 MORE_THAN_THREADS = 12
+HOST = "127.0.0.1:8000"
+SESSIONS = ["ada", "bob", "cy"]
 go_on = Event()
 
 
@@ -60,17 +65,21 @@ urlpatterns = [
 
 @pytest.fixture
 def application(settings):
-    settings.ROOT_URLCONF = __name__
+    settings.ROOT_URLCONF, settings.MIDDLEWARE = __name__, []
     go_on.clear()
     application = handler.PooledHandler()
+    for session in SESSIONS:
+        application.remember(session)
     yield application
     go_on.set()
     for pool in application.pools.values():
         pool.shutdown()
 
 
-async def requested(application, method, path, body=b""):
-    asked = scope(path, headers=[(b"origin", b"http://127.0.0.1:8000")]) | {"method": method}
+async def requested(application, method, path, body=b"", token="", session="ada"):
+    cookie = f"{settings.SESSION_COOKIE_NAME}={session}".encode()
+    headers = [(b"origin", f"http://{HOST}".encode()), (b"cookie", cookie)]
+    asked = scope(path, secret=token, headers=headers) | {"method": method}
     talk = ApplicationCommunicator(application, asked)
     await talk.send_input({"type": "http.request", "body": body, "more_body": False})
     return talk
@@ -113,23 +122,91 @@ async def test_pages_that_take_long_stand_before_nobody_who_answers(application,
 async def test_long_questions_stand_before_nobody_else(application, method, path):
     long = b"x" * (handler.LONG_BYTES + 1)
     questions = [
-        await requested(application, "POST", "/api/v1/approvals", long)
-        for _ in range(MORE_THAN_THREADS)
+        await requested(application, "POST", "/api/v1/approvals", long, token=f"{number}")
+        for number in range(MORE_THAN_THREADS)
     ]
 
-    talk = await requested(application, method, path)
+    talk = await requested(application, method, path, token="another")
 
     assert (await talk.receive_output(3))["type"] == "http.response.start"
     assert await answers(questions) == [200] * len(questions)
 
 
-async def test_those_who_try_to_sign_in_stand_before_no_decision(application):
-    tries = [await requested(application, "POST", "/sign-in") for _ in range(MORE_THAN_THREADS)]
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("asked", [("GET", "/approvals/x"), ("POST", "/approvals/x/decide")])
+async def test_strangers_stand_before_nobody(application, monkeypatch, method, asked):
+    monkeypatch.setattr(handler, "PATIENCE_S", 60)
+    strangers = [
+        await requested(application, method, "/slow", session=f"forged-{number}")
+        for number in range(MORE_THAN_THREADS)
+    ]
 
-    talk = await requested(application, "POST", "/approvals/x/decide")
+    talk = await requested(application, *asked)
 
     assert (await talk.receive_output(3))["type"] == "http.response.start"
-    await answers(tries)
+    assert await answers(strangers) == [200] * len(strangers)
+
+
+async def test_one_person_who_answers_much_stands_before_no_other(application):
+    much = [await requested(application, "POST", "/slow") for _ in range(MORE_THAN_THREADS)]
+
+    talk = await requested(application, "POST", "/approvals/x/decide", session="bob")
+
+    assert (await talk.receive_output(3))["type"] == "http.response.start"
+    assert await answers(much) == [200] * len(much)
+
+
+async def test_one_token_that_asks_much_stands_before_no_other(application, monkeypatch):
+    monkeypatch.setattr(handler, "LONG_BYTES", -1)
+    much = [
+        await requested(application, "POST", "/api/v1/approvals", token="one")
+        for _ in range(MORE_THAN_THREADS)
+    ]
+    monkeypatch.undo()
+
+    talk = await requested(application, "POST", "/api/v1/approvals", token="two")
+
+    assert (await talk.receive_output(3))["status"] == 200
+    assert await answers(much) == [200] * len(much)
+
+
+@pytest.mark.parametrize("is_signed_in", [True, False])
+async def test_whoever_was_signed_in_has_the_pools_of_people_from_then_on(
+    application, monkeypatch, is_signed_in
+):
+    person = SimpleNamespace(is_authenticated=is_signed_in)
+    monkeypatch.setattr(HttpRequest, "_cached_user", person, raising=False)
+    cookies = {settings.SESSION_COOKIE_NAME: "new"}
+    asked = SimpleNamespace(path="/", method="GET", COOKIES=cookies)
+    assert application._pool_of(asked) == "strangers"
+
+    talk = await requested(application, "GET", "/whoever", session="new")
+    await talk.receive_output(3)
+
+    assert application._pool_of(asked) == "pages" if is_signed_in else "strangers"
+
+
+@pytest.mark.django_db
+def test_django_says_who_is_signed_in_where_the_handler_looks(client, alice):
+    client.force_login(alice)
+
+    assert client.get("/", headers={"host": HOST}).wsgi_request._cached_user == alice
+
+
+async def test_a_thread_that_works_on_is_not_taken_for_free(application):
+    """A client that hangs up stops nothing, so its turn is not over either."""
+    answer = await requested(application, "POST", "/slow")
+    others = [await requested(application, "POST", "/slow", session="bob") for _ in range(2)]
+    while application._answers < 3:
+        await asyncio.sleep(0.01)
+    answer.future.cancel()
+    await asyncio.sleep(0.05)
+
+    assert application._answers == 3
+    assert await answers(others) == [200, 200]
+    while application._answers:
+        await asyncio.sleep(0.01)
+    assert application._no_answer.is_set()
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def busy(monkeypatch):
 
 async def test_it_answers_while_every_thread_is_busy(busy):
     pages = [asyncio.create_task(ask("/", how)) for how in ("GET", "POST") for _ in range(20)]
-    for _ in range(POOLS["people"] + POOLS["pages"]):
+    for _ in range(POOLS["strangers"]):
         await asyncio.to_thread(busy.acquire)
 
     async with asyncio.timeout(WITHIN_S):
@@ -63,7 +63,7 @@ async def test_other_methods_are_refused():
 async def test_whether_it_may_approve_is_answered_while_every_thread_is_busy(busy, monkeypatch):
     monkeypatch.setattr(health, "readiness", lambda: (200, b"{}"))
     pages = [asyncio.create_task(ask("/", how)) for how in ("GET", "POST") for _ in range(20)]
-    for _ in range(POOLS["people"] + POOLS["pages"]):
+    for _ in range(POOLS["strangers"]):
         await asyncio.to_thread(busy.acquire)
 
     async with asyncio.timeout(WITHIN_S):
