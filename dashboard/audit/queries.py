@@ -12,6 +12,9 @@ from django.db.models.functions import Replace
 from dashboard.audit.heads import Head
 from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
 
+BACKUP = "backup"
+"""The subject of entries about backups."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LogFilter:
@@ -78,6 +81,11 @@ def _last() -> int:
 def about(subject: str) -> QuerySet[AuditEntry]:
     """Everything that was recorded about one subject, oldest first."""
     return AuditEntry.objects.filter(subject=subject).order_by("seq")
+
+
+def last_backup() -> AuditEntry | None:
+    """The entry of the last backup that was made and verified, or None."""
+    return about(BACKUP).last()
 
 
 def head() -> AuditHead | None:

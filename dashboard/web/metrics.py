@@ -32,7 +32,7 @@ from prometheus_client.registry import Collector
 from dashboard.approvals.queries import figures
 from dashboard.approvals.queries.hold import active_hold, database_doubt
 from dashboard.approvals.queries.present import log_problem, read_present
-from dashboard.audit.queries import head, last_ended
+from dashboard.audit.queries import head, last_backup, last_ended
 from dashboard.live.push import company
 from dashboard.live.threads import DatabaseThread
 from dashboard.metrics import PROCESS, REGISTRY
@@ -191,6 +191,12 @@ def _of_the_log() -> Iterator[Metric]:
         "Whether the last verification of the audit log failed.",
         bool(log_problem()),
     )
+    if backup := last_backup():
+        yield GaugeMetricFamily(
+            "approvals_backup_timestamp_seconds",
+            "When the last backup was made and verified.",
+            backup.at.timestamp(),
+        )
     if verified and verified.ended_at:
         yield GaugeMetricFamily(
             "approvals_log_verified_timestamp_seconds",

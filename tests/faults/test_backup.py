@@ -214,6 +214,8 @@ def test_a_backup_that_lacks_nothing_is_restored_without_a_word(house, tmp_path)
     house.start()
     house.end_servers()
     backed_up(house, tmp_path / "latest")
+    noted = "SELECT count(*) FROM dashboard_auditentry WHERE subject = 'backup'"
+    assert house.rows(noted) == [(1,)]
     done = restored(house, tmp_path / "latest")
 
     assert done.returncode == 0, done.stderr

@@ -5,12 +5,17 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from prometheus_client.parser import text_string_to_metric_families
 
 from approval_client.wire import OutcomeState, Status
+from dashboard.accounts.services.people import OPERATOR
 from dashboard.approvals import services
 from dashboard.approvals.queries import figures
+from dashboard.audit.actions import Action
+from dashboard.audit.models import AuditEntry
+from dashboard.audit.queries import BACKUP
+from dashboard.audit.services import AuditEvent, record
 from dashboard.notifications.services import Wish, add_channel
 from dashboard.web import metrics
 from tests import make
@@ -245,3 +250,14 @@ def test_waits_are_counted_in_their_buckets():
     assert waits.counts[:2] == [2, 1]
     assert waits.counts[-2:] == [1, 1]
     assert waits.sum == timedelta(days=2, seconds=3.5).total_seconds()
+
+
+@pytest.mark.django_db
+def test_when_the_last_backup_was_made_is_a_figure_once_there_is_one(scraped):
+    assert ("approvals_backup_timestamp_seconds",) not in scraped()
+
+    with transaction.atomic():
+        record(OPERATOR, AuditEvent(Action.BACKUP_MADE, BACKUP, details={"head": "1:f"}))
+
+    made_at = AuditEntry.objects.get(subject=BACKUP).at
+    assert scraped()["approvals_backup_timestamp_seconds",] == made_at.timestamp()

@@ -12,6 +12,7 @@ from django.db import transaction
 
 from dashboard.accounts.services.people import OPERATOR
 from dashboard.audit.actions import Action
+from dashboard.audit.queries import BACKUP
 from dashboard.audit.services import AuditEvent, record
 from dashboard.management.backup import (
     copy_beside,
@@ -57,7 +58,8 @@ class Command(OperatorCommand):
         beside = file.with_name(f"{file.name}.head")
         beside.write_text(f"{moment} {head}\n", encoding="ascii")
         with transaction.atomic():
-            record(OPERATOR, AuditEvent(Action.BACKUP_MADE, details={"head": str(head)}))
+            details = {"head": str(head)}
+            record(OPERATOR, AuditEvent(Action.BACKUP_MADE, subject=BACKUP, details=details))
         self.stdout.write(
             f"{file} was made and verified. Head: {head} (also in {beside.name}). The secret key "
             "is not in it."

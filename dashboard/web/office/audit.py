@@ -188,11 +188,13 @@ def _page(request: PersonRequest, verify_form: VerifyForm, status: int = 200) ->
     entries = queries.newest(form.wanted(), PAGE_SIZE + 1) if form.is_valid() else []
     page_entries = entries[:PAGE_SIZE]
     references = named_in(page_entries)
+    backup = queries.last_backup()
     context = {
         "form": form,
         "verify_form": verify_form,
         "verified": _verified(),
         "head": queries.head(),
+        "backed_up": times.moment(backup.at, database_now()) if backup else None,
         "rows": [_row(entry, sentence(entry, references)) for entry in page_entries],
         "older": _older(request.GET, page_entries[-1].seq) if len(entries) > PAGE_SIZE else "",
         "from_the_newest": not form.data.get("before"),

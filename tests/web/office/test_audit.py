@@ -7,9 +7,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from dashboard.accounts.models import User
+from dashboard.accounts.services.people import OPERATOR
 from dashboard.approvals import services
 from dashboard.audit import queries
+from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry, AuditVerification
+from dashboard.audit.queries import BACKUP
 from dashboard.audit.services import Actor, AuditEvent, record, verify_on
 from tests import make
 
@@ -152,6 +155,15 @@ def test_a_request_is_linked(auditor, token):
     approval = make.pending(token)
 
     assert f'href="/approvals/{approval.pk}"'.encode() in auditor.get("/audit").content
+
+
+def test_it_says_when_the_last_backup_was_made(auditor):
+    assert b"The log names no backup yet." in auditor.get("/audit").content
+
+    with transaction.atomic():
+        record(OPERATOR, AuditEvent(Action.BACKUP_MADE, BACKUP, details={"head": "1:f"}))
+
+    assert b"The last backup was made and verified" in auditor.get("/audit").content
 
 
 def test_verifying_tells_how_far_it_is_and_what_it_found(auditor, read):
