@@ -532,6 +532,8 @@ def _memory(content: Mapping[str, Any], report: Report) -> Headline:
     new, old = (_lines_of(content.get(name)) for name in ("content", "existing"))
     user = content.get("user_id")
     deletes = str(content.get("operation", ""))[:_LOOKED_AT].strip().lower() in _DELETES
+    if new == old:  # by the agent's word alone
+        old = []
     added, removed = Counter(new) - Counter(old), Counter(old) - Counter(new)
     changed = new if deletes else [line for line in new if line in added] or new
     return Headline(

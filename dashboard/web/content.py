@@ -13,7 +13,7 @@ from dashboard.inspection.findings import Report, Severity
 from dashboard.inspection.languages import is_known
 from dashboard.inspection.parts import Part, parts_of_call, parts_of_texts
 from dashboard.web.drawing.blocks import BlockDraft, ContentBlock, of_part, raw, rendered
-from dashboard.web.drawing.diff import ChangedLine, LineChange, line_changes
+from dashboard.web.drawing.diff import ChangedLine, LineChange, is_drawn_whole, line_changes
 from dashboard.web.drawing.prettyjson import pretty_json
 from dashboard.web.drawing.tree import Member, Members, fit_on_a_page
 from dashboard.web.drawing.windows import is_dense
@@ -154,7 +154,12 @@ APPROVED = "This was approved here last"
 
 NO_CLAIM = "The agent does not say what is stored now, so every line is shown as new."
 
-SAME = "Both texts are the same, so nothing would change."
+SAME = "This was approved here last, so nothing would change."
+
+SAID_TO_BE_STORED = (
+    "The agent says that this very text is stored already. That is its word alone, so every line "
+    "is shown as new."
+)
 
 NOT_COMPARED = (
     "These texts are too long, or too much unlike, to be compared line by line. Both are complete."
@@ -175,7 +180,10 @@ SILENT = "A value was approved here before, and the agent does not say that it i
 
 AGREES = "What the agent says is stored now is what was approved here last."
 
-NEVER = "No memory of this user was approved here for this agent before."
+NEVER = (
+    "No memory of this user was approved here for this agent before: what is stored now is the "
+    "agent's word alone."
+)
 
 _MEMBERS = {"operation", "user_id", "content", "existing"}
 
@@ -250,7 +258,7 @@ def render_memory(
     texts = (content["content"], content.get("existing"))
     if approved and approved.content is not None and approved.content not in texts:
         drafts.append(BlockDraft(APPROVED, approved.content, named_value=""))
-    compared, note = _compared(content)
+    compared, note = _compared(content, approved)
     view = MemoryView(
         operation=numbers["operation"],
         user=numbers["user_id"],
@@ -274,7 +282,9 @@ def _memory_drafts(parts: list[Part], operation: str) -> Iterator[BlockDraft]:
         yield BlockDraft(titles[name], part.text, is_inspected=True, place=name, named_value=name)
 
 
-def _compared(content: Mapping[str, Any]) -> tuple[list[ChangedLine] | None, str]:
+def _compared(
+    content: Mapping[str, Any], approved: ApprovedMemory | None
+) -> tuple[list[ChangedLine] | None, str]:
     """Say what becomes of every line, and what there is to know about that."""
     new, existing, operation = content["content"], content.get("existing"), content["operation"]
     if _is_one_of(operation, _DELETES):
@@ -282,7 +292,11 @@ def _compared(content: Mapping[str, Any]) -> tuple[list[ChangedLine] | None, str
     if not existing:
         return _every_line(LineChange.ADDED, new), NO_CLAIM if existing is None else NOTHING_STORED
     if existing == new:
-        return _every_line(LineChange.SAME, new), SAME
+        last = approved or ApprovedMemory()
+        is_kept = not any(_is_one_of(o, _DELETES | _ADDS) for o in (operation, last.operation))
+        if is_kept and last.content == new:
+            return _every_line(LineChange.SAME, new), SAME
+        return _every_line(LineChange.ADDED, new), SAID_TO_BE_STORED
     changes = line_changes(existing, new)
     if changes is None:
         return None, NOT_COMPARED
@@ -291,13 +305,16 @@ def _compared(content: Mapping[str, Any]) -> tuple[list[ChangedLine] | None, str
 
 
 def _deleted(named: str, existing: str | None) -> tuple[list[ChangedLine] | None, str]:
-    if existing and named:
+    if named and existing is not None:
         return None, ""
     text = named or existing
     return (_every_line(LineChange.REMOVED, text), "") if text else ([], UNSAID)
 
 
-def _every_line(change: LineChange, text: str) -> list[ChangedLine]:
+def _every_line(change: LineChange, text: str) -> list[ChangedLine] | None:
+    """Say the same of each line; None of a text that is drawn in parts, for it is too long."""
+    if not is_drawn_whole(text):
+        return None
     return [ChangedLine(change, number) for number in range(1, text.count("\n") + 2)]
 
 
@@ -321,6 +338,10 @@ def _against_what_was_approved(
 def _is_one_of(operation: str, words: set[str]) -> bool:
     return operation.strip().lower() in words
 
+
+FENCED = (
+    "The agent sent this between fences (```). They are not shown, and no part of what we read."
+)
 
 SEVERAL_BLOCKS = (
     "The agent sent one text. We read it as {count} blocks; its fences could also be part of the "
@@ -463,8 +484,9 @@ def _code(code: str, language: str) -> Iterator[BlockDraft]:
     for number, block in enumerate(blocks, 1):
         title = f"Code, block {number} of {len(blocks)}" if len(blocks) > 1 else "Code"
         notes = _unknown(block.language)
-        if number == 1 and len(blocks) > 1:
-            notes.append(SEVERAL_BLOCKS.format(count=len(blocks)))
+        if number == 1:
+            several = SEVERAL_BLOCKS.format(count=len(blocks))
+            notes.append(several if len(blocks) > 1 else FENCED)
         tag = block.language
         yield BlockDraft(title, block.code, tag, tuple(notes), tag, is_inspected=True)
 

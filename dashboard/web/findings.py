@@ -96,7 +96,6 @@ class Found:
         doubts: What was not read or followed, and what that means; None if there is nothing.
         nothing: What is true where nothing was found, in two sentences.
         tool: How the tool that is called is classed, in a few words; empty where none is called.
-        has_placeless: Whether something was found of which nobody can tell where.
         first: Leads to the first line, from the top, in which something was found.
         inspector: The version that looked.
     """
@@ -108,7 +107,6 @@ class Found:
     doubts: tuple[str, str] | None
     nothing: tuple[str, str]
     tool: str
-    has_placeless: bool
     first: str
     inspector: str
     shown: list[str]
@@ -132,7 +130,6 @@ def found(report: Report, content: Content, tool_class: str) -> tuple[Found, Con
         doubts=next((advice for unseen, advice in _CARE.items() if unseen in report.unseen), None),
         nothing=_nothing(content, tool_class),
         tool=tool_in_words(tool_class) if content.call else "",
-        has_placeless=not all(_first_line(finding, blocks) for finding in ordered),
         first=_first(listed, blocks),
         inspector=report.inspector,
         shown=[_as_shown(finding) for finding in listed],

@@ -54,15 +54,19 @@ class ChangedLine(NamedTuple):
     line: int
 
 
+def is_drawn_whole(*texts: str) -> bool:
+    """Say whether texts are short enough that a page draws every line of them."""
+    if sum(map(len, texts)) > MAX_CHARACTERS:
+        return False
+    is_short = max(text.count("\n") for text in texts) < MAX_LINES
+    return is_short and sum(map(size_drawn, texts)) <= MAX_DRAWN
+
+
 def line_changes(old_text: str, new_text: str) -> list[ChangedLine] | None:
     """Return what becomes of every line, or None where the texts are too much to be compared."""
-    if len(old_text) + len(new_text) > MAX_CHARACTERS:
-        return None
-    if size_drawn(old_text) + size_drawn(new_text) > MAX_DRAWN:
+    if not is_drawn_whole(old_text, new_text):
         return None
     old, new = old_text.split("\n"), new_text.split("\n")
-    if max(len(old), len(new)) > MAX_LINES:
-        return None
     shared = _shared(json.dumps([old, new]).encode())
     try:
         return None if shared is None else list(_laid_out(old, new, shared))

@@ -201,7 +201,7 @@ def _memory(headline: Headline) -> Summary:
         unit = "line" if headline.added + headline.removed == 1 else "lines"
         change = " ".join([*counts, unit])
     else:
-        change = "no change"
+        change = "empty text"
     return Summary(_titled(format_html("{}: {}", subject, change), headline), _line(headline))
 
 

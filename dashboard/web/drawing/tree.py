@@ -1,11 +1,11 @@
-"""JSON as nested lists: names and values. A list never folds over what must be seen."""
+"""JSON as nested lists: names and values. Nothing is folded before a person folds it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -36,7 +36,6 @@ class Member:
         value: All of it, where no block and no members show it.
         block: The number of the block that holds its text, 0 if it has none.
         members: What it holds.
-        rows: How many rows it takes, with all that it holds.
         is_item: Whether the name is a position, and so ours.
         warnings: What is hidden in its name or its value.
     """
@@ -46,7 +45,6 @@ class Member:
     value: SafeString = EMPTY
     block: int = 0
     members: list[Member] = field(default_factory=list)
-    rows: int = 1
     is_item: bool = False
     warnings: list[str] = field(default_factory=list)
 
@@ -74,15 +72,14 @@ class Members:
 
     def _member(self, key: str | int, value: Any, place: Place) -> Member:
         is_item = isinstance(key, int)
-        name = untrusted(str(key + 1) if isinstance(key, int) else key)
-        warnings = [] if isinstance(key, int) else _hidden(key)
+        name = untrusted(str(key + 1) if isinstance(key, int) else _spelled(key))
+        warnings = [] if isinstance(key, int) else [*_hidden(key), *_blanks(key)]
         part = self._parts.get((*place, key))
         number = part.number if part else 0
         if isinstance(value, Mapping | list) and value and not _is_plain(value):
             inside = self.of(value, (*place, key))
-            rows = 1 + sum(member.rows for member in inside)
             kind = _size_of(value)
-            return Member(name, kind, EMPTY, number, inside, rows, is_item, warnings)
+            return Member(name, kind, EMPTY, number, inside, is_item, warnings)
         kind = "text" if isinstance(value, str) and _looks_otherwise(value) else ""
         if number:
             return Member(name, kind, block=number, is_item=is_item, warnings=warnings)
@@ -130,8 +127,8 @@ def _is_plain(value: Any) -> bool:
 def _written(value: Any) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, list) and value:
-        return ", ".join(map(canonical_json, value))
+    if isinstance(value, list):
+        return f"[{', '.join(map(canonical_json, value))}]"
     return canonical_json(value)
 
 
@@ -153,35 +150,38 @@ def _size_of(value: Mapping[str, Any] | list[Any]) -> str:
     return f"{len(value)} {singular if len(value) == 1 else several}"
 
 
+def _spelled(name: str) -> str:
+    """Return a name; one of which blanks or breaks could go unseen, as JSON."""
+    return json.dumps(name, ensure_ascii=False) if _blanks(name) or not name else name
+
+
+def _blanks(name: str) -> list[str]:
+    has_some = name != name.strip() or len(name.splitlines()) > 1 or "\t" in name
+    return ["blanks in a name"] if has_some else []
+
+
 def _hidden(text: str) -> list[str]:
     counts = hidden_characters(text)
     return [f"{c.name}: {c.count}" for c in counts if c.kind is not GlyphKind.LINE_END]
 
 
-ROWS_OPEN = 24
-"""What holds more rows than this is folded at first, unless something in it has to be seen."""
+Texts = Sequence[ContentBlock]
+"""The texts of members, by number."""
 
 DEEPEST_INDENT = 5  # levels; deeper ones would leave no room on a phone
 
 
-class DrawnTexts(NamedTuple):
-    """What members are drawn with: the texts by number, and whether nothing may be folded."""
-
-    blocks: Sequence[ContentBlock]
-    all_open: bool
-
-
-def draw_members(members: Sequence[Member], texts: DrawnTexts, level: int = 0) -> SafeString:
+def draw_members(members: Sequence[Member], texts: Texts, level: int = 0) -> SafeString:
     """Set members as a list, and what they hold as lists within it."""
     css = "members members--deep" if level > DEEPEST_INDENT else "members"
     rows = ((_member(member, texts, level),) for member in members)
     return format_html('<ul class="{}">{}</ul>', css, format_html_join("", "{}", rows))
 
 
-def _member(member: Member, texts: DrawnTexts, level: int) -> SafeString:
+def _member(member: Member, texts: Texts, level: int) -> SafeString:
     if member.members:
         return _nested(member, texts, level)
-    block = texts.blocks[member.block] if member.block else None
+    block = texts[member.block] if member.block else None
     tall = " member--tall" if block and _is_tall(block) else ""
     return format_html(
         '<li class="member{}">{}<div class="member-value">{}{}</div>{}</li>',
@@ -193,24 +193,22 @@ def _member(member: Member, texts: DrawnTexts, level: int) -> SafeString:
     )
 
 
-def _nested(member: Member, texts: DrawnTexts, level: int) -> SafeString:
+def _nested(member: Member, texts: Texts, level: int) -> SafeString:
     if _is_small(member, texts):
         return format_html(
             '<li class="member">{}<div class="member-value">{}</div></li>',
             _name(member),
-            draw_pairs([Pair(inside.name, inside) for inside in member.members], texts),
+            _draw_pairs(member.members, texts),
         )
-    block = texts.blocks[member.block] if member.block else None
-    is_open = member.rows <= ROWS_OPEN or _must_be_seen(member, texts)
+    block = texts[member.block] if member.block else None
     command = (
         format_html('<p class="member-read">Read as one command</p>{}', draw_text(block))
         if block
         else ""
     )
     return format_html(
-        '<li class="member member--nested"><details{}><summary>{}{}</summary>'
+        '<li class="member member--nested"><details open><summary>{}{}</summary>'
         "{}{}{}</details></li>",
-        trusted(" open") if is_open else EMPTY,
         _name(member),
         _type(member, block),
         _warnings(member.warnings),
@@ -219,32 +217,12 @@ def _nested(member: Member, texts: DrawnTexts, level: int) -> SafeString:
     )
 
 
-def _must_be_seen(member: Member, texts: DrawnTexts) -> bool:
-    if texts.all_open or member.warnings:
-        return True
-    if member.block and texts.blocks[member.block].must_be_seen:
-        return True
-    return any(_must_be_seen(inside, texts) for inside in member.members)
-
-
 _FEW = 3  # scalars of an object on one line
 
 _SHORT_LINE = 90  # characters of what stands on one line
 
-_MOST_PAIRS = 20  # on one line; it is cut at its end anyway
 
-_WRAPPERS = {"arguments", "args", "parameters", "params", "inputs", "input", "kwargs"}
-"""What members of these hold is as good as held by what is around them."""
-
-
-class Pair(NamedTuple):
-    """A member on one line: its name, with those that lead to it, and the member."""
-
-    name: SafeString
-    member: Member
-
-
-def _is_small(member: Member, texts: DrawnTexts) -> bool:
+def _is_small(member: Member, texts: Texts) -> bool:
     """Say whether all that an object holds is shown on its own line."""
     members = member.members
     is_object = not any(inside.is_item for inside in members)
@@ -253,81 +231,57 @@ def _is_small(member: Member, texts: DrawnTexts) -> bool:
         and len(members) <= _FEW
         and not (member.block or member.warnings)
         and not any(inside.members for inside in members)
-        and _fit_on_a_line([Pair(inside.name, inside) for inside in members], texts)
+        and _fit_on_a_line(members, texts)
     )
 
 
-def _fit_on_a_line(pairs: Sequence[Pair], texts: DrawnTexts) -> bool:
-    """Say whether pairs on one line show all there is to see of them."""
-    if any(_is_tall_or_warns(pair.member, texts) for pair in pairs):
+def _fit_on_a_line(members: Sequence[Member], texts: Texts) -> bool:
+    """Say whether names and values on one line show all there is to see of them."""
+    if any(_is_tall_or_warns(member, texts) for member in members):
         return False
-    return sum(len(pair.name) + _length(pair.member, texts) for pair in pairs) <= _SHORT_LINE
+    return sum(len(member.name) + _length(member, texts) for member in members) <= _SHORT_LINE
 
 
-def _is_tall_or_warns(member: Member, texts: DrawnTexts) -> bool:
-    block = texts.blocks[member.block] if member.block else None
+def _is_tall_or_warns(member: Member, texts: Texts) -> bool:
+    block = texts[member.block] if member.block else None
     is_tall = block is not None and (block.must_be_seen or block.code.line_count > 1)
     return bool(member.members or member.warnings) or is_tall
 
 
-def _length(member: Member, texts: DrawnTexts) -> int:
-    return len(texts.blocks[member.block].text if member.block else member.value)
+def _length(member: Member, texts: Texts) -> int:
+    return len(texts[member.block].text if member.block else member.value)
 
 
-def draw_pairs(pairs: Sequence[Pair], texts: DrawnTexts) -> SafeString:
-    """Set members on one line, as name and value; of what holds more, how much that is."""
+def _draw_pairs(members: Sequence[Member], texts: Texts) -> SafeString:
+    """Set members on one line, as name and value."""
     return format_html(
         '<span class="pairs" translate="no">{}</span>',
-        format_html_join(" ", "{}", ((_pair(pair, texts),) for pair in pairs[:_MOST_PAIRS])),
+        format_html_join(" ", "{}", ((_pair(member, texts),) for member in members)),
     )
 
 
-def _pairs(members: Sequence[Member], before: SafeString = EMPTY) -> Iterator[Pair]:
-    for member in members:
-        name = format_html("{}.{}", before, member.name) if before else member.name
-        if member.members and not member.members[0].is_item:
-            yield from _pairs(member.members, EMPTY if member.name in _WRAPPERS else name)
-        else:
-            yield Pair(name, member)
-
-
-def _pair(pair: Pair, texts: DrawnTexts) -> SafeString:
-    member = pair.member
-    says_type = bool(member.type) and not member.members
-    kind = format_html(' <span class="member-type">{}</span>', member.type) if says_type else EMPTY
+def _pair(member: Member, texts: Texts) -> SafeString:
+    words_of_type = format_html(' <span class="member-type">{}</span>', member.type)
     return format_html(
         '<span class="pair"><span class="pair-name">{}</span>'
         '<span class="pair-value">{}</span>{}</span>',
-        pair.name,
+        member.name,
         _on_a_line(member, texts),
-        kind,
+        words_of_type if member.type else EMPTY,
     )
 
 
-def _on_a_line(member: Member, texts: DrawnTexts) -> SafeString:
-    if member.members:
-        return untrusted(member.type)
+def _on_a_line(member: Member, texts: Texts) -> SafeString:
     empty = trusted('<span class="member-empty">empty</span>')
     if not member.block:
         return member.value or empty
-    lines = texts.blocks[member.block].code.lines
-    return trusted(f"{lines[0]} …") if len(lines) > 1 else lines[0] or empty
+    return texts[member.block].code.lines[0] or empty
 
 
-def draw_step(members: Sequence[Member], texts: DrawnTexts) -> SafeString:
-    """Set the arguments of a step on one line, and all of them where that is not enough."""
-    pairs = list(_pairs(members))
-    line = draw_pairs(pairs, texts)
-    wraps = any(member.warnings or member.block for member in members if member.members)
-    if not wraps and _fit_on_a_line(pairs, texts):
-        return line
-    is_open = texts.all_open or any(_must_be_seen(member, texts) for member in members)
-    return format_html(
-        '<details class="step-arguments"{}><summary>{}</summary>{}</details>',
-        trusted(" open") if is_open else EMPTY,
-        line,
-        draw_members(members, texts),
-    )
+def draw_step(members: Sequence[Member], texts: Texts) -> SafeString:
+    """Set the arguments of a step on one line, or one by one where that is not enough."""
+    draw = _draw_pairs if _fit_on_a_line(members, texts) else draw_members
+    return draw(members, texts)
 
 
 def _is_tall(block: ContentBlock) -> bool:

@@ -23,8 +23,7 @@ from dashboard.web.content import Content
 from dashboard.web.drawing import lines, markup, moments, redaction, tree
 from dashboard.web.drawing.blocks import ContentBlock
 from dashboard.web.drawing.markup import EMPTY
-from dashboard.web.drawing.tree import DrawnTexts, Member
-from dashboard.web.findings import Found
+from dashboard.web.drawing.tree import Member
 
 if TYPE_CHECKING:  # pages load these tags
     from dashboard.web.desk.queue import QueueRow
@@ -73,15 +72,15 @@ def block_of(content: Content, number: int) -> ContentBlock:
 
 
 @register.simple_tag
-def members(content: Content, inside: Sequence[Member], found: Found) -> SafeString:
-    """Set members as nested lists; none folds where something was found but not where exactly."""
-    return tree.draw_members(inside, DrawnTexts(content.blocks, found.has_placeless))
+def members(content: Content, inside: Sequence[Member]) -> SafeString:
+    """Set members as nested lists."""
+    return tree.draw_members(inside, content.blocks)
 
 
 @register.simple_tag
-def step_arguments(content: Content, inside: Sequence[Member], found: Found) -> SafeString:
-    """Set what a step of a plan is called with on one line, the rest one press away."""
-    return tree.draw_step(inside, DrawnTexts(content.blocks, found.has_placeless))
+def step_arguments(content: Content, inside: Sequence[Member]) -> SafeString:
+    """Set what a step of a plan is called with."""
+    return tree.draw_step(inside, content.blocks)
 
 
 @register.simple_tag

@@ -44,7 +44,7 @@ def test_numbers_keep_the_digits_of_their_sender():
 
     values = [value for *_, value in rows(render_content("tool_call", text).call.arguments)]
 
-    assert values == ["12345678901234567890", "1.10", "1.0, 2e3"]
+    assert values == ["12345678901234567890", "1.10", "[1.0, 2e3]"]
 
 
 def test_a_text_is_a_block_of_its_own(read):
@@ -57,7 +57,7 @@ def test_a_text_is_a_block_of_its_own(read):
 def test_what_is_nested_is_laid_out_below():
     (member,) = render({"a": {"b": [{"c": 1}]}}).call.arguments
 
-    assert (member.type, member.rows) == ("1 member", 4)
+    assert member.type == "1 member"
     assert rows(member.members) == [("b", "1 item", "")]
     assert rows(member.members[0].members) == [("1", "1 member", "")]
     assert rows(member.members[0].members[0].members) == [("c", "", "1")]
@@ -137,4 +137,7 @@ def test_the_deepest_arguments_are_laid_out():
     for _ in range(29):
         value = {"a": value}
 
-    assert render({"a": value}).call.arguments[0].rows == 30
+    member, depth = render({"a": value}).call.arguments[0], 1
+    while member.members:
+        [member], depth = member.members, depth + 1
+    assert depth == 30

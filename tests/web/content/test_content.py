@@ -53,9 +53,9 @@ def test_several_blocks_are_called_a_reading():
     assert second.remarks == []
 
 
-def test_a_single_fenced_block_is_certain():
+def test_of_a_single_fenced_block_it_is_said_that_its_fences_are_not_shown():
     (block,) = render("code", {"code": "```python\nx\n```"})
-    assert (block.title, block.language, block.remarks) == ("Code", "python", [])
+    assert (block.title, block.language, block.remarks) == ("Code", "python", [module.FENCED])
 
 
 def test_ambiguous_fences_are_shown_as_one_text(read):

@@ -62,10 +62,33 @@ def test_where_nothing_is_said_to_be_stored_every_line_is_new(existing, note):
     assert (signs(memory), memory.note) == ([LineChange.ADDED, LineChange.ADDED], note)
 
 
-def test_where_both_are_the_same_that_is_said():
-    memory = view(existing="new")
+def test_what_was_approved_here_last_is_said_to_change_nothing():
+    memory = view(ApprovedMemory("update", "new"), existing="new")
 
     assert (signs(memory), memory.note) == ([LineChange.SAME], module.SAME)
+
+
+@pytest.mark.parametrize(
+    ("operation", "approved"),
+    [
+        ("update", None),
+        ("update", ApprovedMemory()),
+        ("update", ApprovedMemory("update", "another")),
+        ("update", ApprovedMemory("delete", "new")),
+        ("update", ApprovedMemory("append", "new")),
+        ("append", ApprovedMemory("update", "new")),
+    ],
+)
+def test_that_a_text_is_stored_already_is_the_agents_word_alone(operation, approved):
+    memory = view(approved, operation=operation, existing="new")
+
+    assert (signs(memory), memory.note) == ([LineChange.ADDED], module.SAID_TO_BE_STORED)
+
+
+@pytest.mark.parametrize("operation", ["update", "delete"])
+@pytest.mark.parametrize("text", ["ab\n" * 98_000, "a\u200b" * 240_000])
+def test_a_text_that_is_too_long_to_be_drawn_whole_is_drawn_in_parts(operation, text):
+    assert view(operation=operation, content=text, existing=None).compared is None
 
 
 def test_what_cannot_be_compared_stands_side_by_side_and_that_is_said(monkeypatch):
@@ -81,7 +104,7 @@ def test_an_operation_that_adds_is_not_said_to_remove():
 
 
 @pytest.mark.parametrize(
-    ("content", "existing", "lines"), [("a\nb", None, 2), ("", "a\nb\nc", 3), ("a", "", 1)]
+    ("content", "existing", "lines"), [("a\nb", None, 2), ("", "a\nb\nc", 3), ("a", None, 1)]
 )
 def test_what_is_deleted_is_marked_as_removed(content, existing, lines):
     memory = view(operation="Delete", content=content, existing=existing)

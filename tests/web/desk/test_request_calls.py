@@ -133,32 +133,49 @@ def test_a_finding_in_a_plan_is_marked_in_its_step(planned, inspected):
     assert page.one(id="line-2-1").text == "send"
 
 
-def test_what_is_small_is_open_and_what_is_big_is_folded(called, inspected):
+def test_nothing_is_folded_before_a_person_folds_it(called, inspected):
     inspected()
 
     small = {"a": 1, "b": 2, "c": 3, "d": 4}
-    assert folds(called({"big": BIG, "small": small})) == [False, True]
+    assert folds(called({"big": BIG, "small": small})) == [True, True]
 
 
-@pytest.mark.parametrize("inside", [{"x": "a\u202eb"}, {"x\u200b": 1}])
-def test_nothing_folds_where_characters_hide(called, inspected, inside):
-    inspected()
+@pytest.mark.parametrize(
+    ("name", "spelled"),
+    [
+        (" dry_run", '" dry_run"'),
+        ("dry_run ", '"dry_run "'),
+        ("dry_run\n", r'"dry_run\n"'),
+        ("dry\trun", r'"dry\trun"'),
+    ],
+)
+def test_a_name_with_blanks_that_could_go_unseen_is_spelled_out_and_warned_of(
+    called, name, spelled
+):
+    member = called({name: True}).one(class_="member")
 
-    assert folds(called({"big": BIG | inside, "other": BIG})) == [True, False]
+    assert member.one(class_="member-name").text == spelled
+    assert "blanks in a name" in member.one(class_="member-warning").text
 
 
-def test_nothing_folds_where_something_was_found(called, inspected):
-    inspected(high(1, 1))
-
-    page = called({"big": BIG | {"x": {"y": "z", "a": [{}]}}, "other": BIG})
-    assert folds(page)[0] is True
-    assert folds(page)[-1] is False
+def test_an_empty_name_is_seen(called):
+    assert called({"": 1}).one(class_="member-name").text == '""'
 
 
-def test_nothing_folds_where_nobody_can_tell_what_was_found(called, inspected):
-    inspected(high(0, 0))
-
-    assert folds(called({"big": BIG})) == [True]
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"force": False}, {"force": [False]}),
+        ({"limit": None}, {"limit": [None]}),
+        ({"o": {"x": 1}}, {"o": {"x": [1]}}),
+        ({"o": [[1], "x"]}, {"o": [1, "x"]}),
+        ({"ids": "1, 2"}, {"ids": [1, 2]}),
+    ],
+)
+def test_a_list_is_never_drawn_as_what_is_in_it(called, planned, one, other):
+    assert called(one).one(class_="call").text != called(other).one(class_="call").text
+    drawn = [planned({"task": "a"} | step).one(class_="plan-step").text for step in (one, other)]
+    assert drawn[0] != drawn[1]
 
 
 def test_names_and_values_are_drawn_and_never_markup(called):
@@ -195,10 +212,10 @@ def test_a_plan_shows_its_steps_in_order(planned):
     assert steps[1].one(class_="pair").text == "tox"
 
 
-def test_few_arguments_of_a_step_stand_on_its_line_and_many_unfold(planned):
+def test_few_arguments_of_a_step_stand_on_its_line_and_many_below(planned):
     few, many = (
-        {"parameters": {"days": 30, "service": "x"}},
-        {"to": [f"person {n}" for n in range(9)]},
+        {"days": 30, "service": "x"},
+        {"to": [f"person {n}" for n in range(9)], "zz_drop": True},
     )
 
     first, second = planned({"task": "a"} | few, {"task": "b"} | many).all(
@@ -207,16 +224,23 @@ def test_few_arguments_of_a_step_stand_on_its_line_and_many_unfold(planned):
 
     assert [pair.text for pair in first.all(class_="pair")] == ["days30", "servicex"]
     assert list(first.all("details")) == []
-    assert second.one("details").one("summary").text == "to9 items"
-    assert "open" not in second.one("details").attributes
+    assert list(second.all(class_="pair")) == []
+    assert len(list(second.all("li", class_="member"))) == 11
+    assert "open" in second.one("details").attributes
 
 
-def test_arguments_of_a_step_never_fold_where_something_was_found(planned, inspected):
-    inspected(high(1, 1))
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"args": {"target": "prod"}}, {"target": "prod"}),
+        ({"a": {"b": "x"}}, {"a.b": "x"}),
+        ({"args": {"target": "prod"}, "target": "test"}, {"target": "prod", "x": "test"}),
+    ],
+)
+def test_other_arguments_of_a_step_are_drawn_otherwise(planned, one, other):
+    drawn = [planned({"task": "a"} | step).one(class_="plan-step").text for step in (one, other)]
 
-    step = planned({"task": "a", "command": "rm x"}).one(class_="plan-step")
-
-    assert "open" in step.one("details").attributes
+    assert drawn[0] != drawn[1]
 
 
 def test_a_flood_of_arguments_stands_there_as_json_that_is_open(called):

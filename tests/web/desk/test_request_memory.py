@@ -147,3 +147,22 @@ def test_the_warning_is_kept_with_the_decision(browser, remembers, approved, ans
     shown = json.loads(Decision.objects.get(approval=second).shown)
     assert shown["warnings"] == [content.DIFFERS]
     assert shown["renderer"].startswith("5 ")
+
+
+@pytest.mark.parametrize("existing", ["", "a\nb", None])
+@pytest.mark.parametrize("text", ["Never pay alone.", "a\nb", ""])
+def test_what_would_be_deleted_is_on_the_page(browser, ask, existing, text):
+    content = {"operation": "delete", "user_id": "u", "content": text, "existing": existing}
+    page = page_of(browser, ask(kind=Kind.MEMORY, capability="memory", content=content))
+
+    drawn = [line.text for line in page.one(id="request").all("code", class_="line")]
+    assert set((text or existing or "").split("\n")) <= {*drawn, ""}
+
+
+def test_a_long_text_without_another_one_stands_alone(browser, ask):
+    content = {"operation": "set", "user_id": "u", "content": "ab\n" * 98_000}
+    page = page_of(browser, ask(kind=Kind.MEMORY, capability="memory", content=content))
+
+    assert len(list(page.all(class_="memory-pair"))) == 1
+    assert len(list(page.one(class_="memory-pair").all("figure"))) == 1
+    assert len(str(page.text)) < 500_000

@@ -14,7 +14,7 @@ from dashboard.web.drawing import code as drawn_code
 from dashboard.web.drawing.code import ColourBudget, render_code
 
 MAKES_SAFE = re.compile(r"mark_safe|SafeString\(")
-CLASS = re.compile(r"glyph glyph-[a-z]+|[a-z]{1,2}[a-z0-9]?")
+CLASS = re.compile(r"glyph glyph-[a-z]+|alike|[a-z]{1,2}[a-z0-9]?")
 TROUBLE = "ab1 \t\n\r\x1b\u200b\u202e\ud800\U000e0041<>&\"'`#=(){}\\/*-"
 texts = st.text() | st.text(alphabet=TROUBLE)
 languages = st.sampled_from(["text", "python", "bash", "json", "javascript", "html", "sql"])

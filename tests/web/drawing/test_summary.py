@@ -173,7 +173,7 @@ def test_a_plan_says_how_many_steps_it_has_and_how_it_begins_and_ends():
     ("changes", "said", "line"),
     [
         ({"content": "a\nb\nc", "existing": "a\nd"}, "Memory of operator-7: +2 −1 lines", "b"),
-        ({"content": "a", "existing": "a"}, "Memory of operator-7: no change", "a"),
+        ({"content": "a", "existing": "a"}, "Memory of operator-7: +1 line", "a"),
         ({"content": "a", "existing": None}, "Memory of operator-7: +1 line", "a"),
         ({"operation": "delete"}, "Memory of operator-7: delete", "Likes tea."),
     ],
@@ -192,7 +192,7 @@ def test_a_memory_says_whose_it_is_and_what_changes(changes, said, line):
         (
             Kind.MEMORY,
             {"operation": "x", "user_id": "me: safe", "content": ""},
-            "Memory of §: no change",
+            "Memory of §: empty text",
         ),
     ],
 )
