@@ -271,8 +271,9 @@ def _of_grants() -> Iterator[TableGuard]:
     changes = _changes("grant", _MOVES_OF_GRANTS)
     yield TableGuard("grant_terms", grant, "UPDATE", changes, "the terms of a grant never change")
     yield TableGuard("grant_kept", grant, "DELETE", "1 = 1", "grants are never deleted")
-    revived = "NEW.uses < OLD.uses OR (OLD.ended_at IS NOT NULL AND (NEW.ended_at {differs} "
-    revived += "OLD.ended_at OR NEW.uses <> OLD.uses))"
+    kept = ("ended_at", "ended_by_id", "ended_because", "uses")
+    changed = " OR ".join(f"NEW.{column} {{differs}} OLD.{column}" for column in kept)
+    revived = f"NEW.uses < OLD.uses OR (OLD.ended_at IS NOT NULL AND ({changed}))"
     yield TableGuard("grant_ended", grant, "UPDATE", revived, "an ended grant stays ended")
     pending = f"SELECT 1 FROM {request} r WHERE r.id = NEW.approval_id AND r.status = 'pending'"
     closed = f"NOT EXISTS ({pending}) OR NOT ({_names_its_content()})"

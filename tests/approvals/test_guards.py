@@ -3,7 +3,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from dashboard.approvals import guards
+from dashboard.approvals import guards, services
 from dashboard.approvals.models import Outcome
 from dashboard.approvals.rules.readiness import obstacles
 from tests import make
@@ -149,3 +149,13 @@ def test_a_recall_never_changes(token, alice, statement):
         cursor.execute(RECALL.format(seq=8))
 
     refused(statement, "rows of dashboard_recall never change")
+
+
+@pytest.mark.parametrize(
+    "column", ["ended_by_id = NULL", "ended_because = 'x'", "ended_at = NULL"]
+)
+def test_how_a_grant_ended_never_changes(token, bob, column):
+    grant = make.granted(token, bob, content={"code": "1", "language": "python"})
+    services.revoke_grant(grant.pk, by=bob, auth="session:password")
+
+    refused(f"UPDATE dashboard_grant SET {column}", "an ended grant stays ended")

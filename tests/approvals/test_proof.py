@@ -27,6 +27,7 @@ from dashboard.approvals.models import (
     Outcome,
     Recall,
     RequestHeadline,
+    Tool,
     Vote,
 )
 from dashboard.approvals.rules import proof
@@ -81,6 +82,9 @@ class House:
             make.REMEMBERS,
         )
         self._requests()
+        self.classed = Tool.objects.get(name="read")
+        changes = {self.classed.pk: services.ClassChange("", "reads")}
+        services.class_tools(changes, by=self.ada, auth="session:password")
         services.place_hold(by=self.ada, auth="session:password", reason="beam dump")
         services.lift_hold(by=self.ada, auth="session:password")
 
@@ -122,6 +126,10 @@ class House:
         make.decided(first, self.bob, remember=terms)
         self.by_grant = make.pending(self.token, **asked)
         self.grant = Grant.objects.latest("pk")
+        other = asked | {"content": {"code": "print(9)", "language": "python"}}
+        make.decided(make.pending(self.token, **other), self.bob, remember=terms)
+        self.ended = Grant.objects.latest("pk")
+        services.revoke_grant(self.ended.pk, by=self.ada, auth="session:password")
 
 
 @pytest.fixture
@@ -263,6 +271,19 @@ TAMPERING = {
         expires_at=F("expires_at") + timedelta(days=9)
     ),
     "grant for everything": lambda _: Grant.objects.update(scope="tool"),
+    "who ended a grant": lambda h: Grant.objects.filter(pk=h.ended.pk).update(ended_by=h.bob),
+    "tool that was classed": lambda h: Tool.objects.filter(pk=h.classed.pk).update(
+        name="wipe", spelling="wipe"
+    ),
+    "schema of a tool that was classed": lambda h: Tool.objects.filter(pk=h.classed.pk).update(
+        schema_digest="e" * 64
+    ),
+    "agent of a tool that was classed": lambda h: Tool.objects.filter(pk=h.classed.pk).update(
+        agent=make.agent("another")
+    ),
+    "tool of a request": lambda h: ApprovalRequest.objects.filter(pk=h.voted.pk).update(
+        tool=h.by_policy.tool
+    ),
     "grant used less": lambda _: Grant.objects.update(uses=0),
     "outcome": lambda _: Outcome.objects.filter(state="finished").update(exit_code=1),
     "outcome taken away": lambda _: Outcome.objects.filter(state="started").delete(),

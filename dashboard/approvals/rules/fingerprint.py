@@ -26,6 +26,7 @@ from dashboard.approvals.models import (
     Recall,
     RequestHeadline,
     Signature,
+    Tool,
     Vote,
 )
 from dashboard.audit.fingerprint import fingerprint
@@ -163,3 +164,10 @@ def _request_of(row: Any) -> ApprovalRequest:
 def _of(model: type[Model]) -> list[tuple[str, Any]]:
     fields = {field.attname: field for field in model._meta.fields}  # noqa: SLF001 - public by custom
     return [(name, fields[name]) for name in COLUMNS[model]]
+
+
+def tool_fingerprint(tool: Tool) -> str:
+    """Return what stands in the log for the names of a tool, which are an agent's word."""
+    columns = ("agent_id", "name", "spelling", "schema_digest")
+    key = str(fingerprint({"first_asked_at": tool.first_asked_at}))
+    return fingerprint({column: getattr(tool, column) for column in columns}, key)

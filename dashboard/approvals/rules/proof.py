@@ -46,7 +46,7 @@ from dashboard.approvals.models import (
     Vote,
 )
 from dashboard.approvals.rules.edit import judged_now
-from dashboard.approvals.rules.fingerprint import fingerprint_of, fits
+from dashboard.approvals.rules.fingerprint import fingerprint_of, fits, tool_fingerprint
 from dashboard.approvals.rules.signature import why_wrong
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
@@ -240,6 +240,8 @@ class _Request:
         tool = approval.tool
         if entry.details.get("tool_schema") != (tool and tool.schema_digest):
             yield "the schema of its tool is not the one in the log"
+        if tool and (tool.agent_id, tool.name) != (approval.agent_id, _tool_in(approval)):
+            yield "its tool is another one than its content names"
         if self._is_another_headline(entry, self.rows.headlines.get(approval.pk)):
             yield "its headline is not what the log says"
         yield from self._notebook(entry)
@@ -538,7 +540,7 @@ def _sha256(body: Any) -> str:
 
 
 def _check_grants(keys: Sequence[int]) -> Iterator[Disagreement]:
-    joined = Grant.objects.select_related("agent", "made_by", "made_from")
+    joined = Grant.objects.select_related("agent", "made_by", "made_from", "ended_by")
     grants = joined.defer("made_from__content", "made_from__evidence").in_bulk(list(keys))
     stories = _stories(f"grant:{pk}" for pk in keys)
     decisions = Decision.objects.filter(grant__in=list(keys)).values_list("grant", flat=True)
@@ -576,6 +578,10 @@ def _of_grant(grant: Grant, story: LogStory, used: int) -> Iterator[str]:
             if grant.ended_at
             else ("it is in force, and the log says that it was ended")
         )
+    by = grant.ended_by and user_name(grant.ended_by.username)
+    # Whom no column names ended it for a policy, an agent or an operator.
+    if by and ended and ended.actor != by:
+        yield f"it says that {by} ended it, and the log says {ended.actor}"
     if grant.uses != used:
         yield f"it says that it was used {grant.uses} times, and it answered {used} requests"
 
@@ -746,14 +752,31 @@ def _issued(entry: LoggedEntry) -> tuple[str, datetime | None]:
 
 
 def _check_tools(keys: Sequence[int]) -> Iterator[Disagreement]:
-    tools = Tool.objects.select_related("classed_by").in_bulk(list(keys))
+    tools = Tool.objects.select_related("classed_by", "agent").in_bulk(list(keys))
     stories = _stories(f"tool:{pk}" for pk in tools)
     for pk, tool in tools.items():
         latest = stories[f"tool:{pk}"].last(Action.TOOL_CLASSED)
+        if latest and not _is_same_tool(latest, tool):
+            yield Disagreement(pk, f"tool {pk} is not the one that was classed, by the log")
         by = tool.classed_by and user_name(tool.classed_by.username)
         logged = (latest.details["class"], latest.actor) if latest else ("", None)
         if (tool.tool_class, by) != logged:
             yield Disagreement(pk, f"how tool {pk} is classed is not what the log says")
+
+
+def _is_same_tool(entry: LoggedEntry, tool: Tool) -> bool:
+    logged = (entry.details["agent"], entry.details["schema"])
+    if logged != (agent_name(tool.agent.name), tool.schema_digest):
+        return False
+    row = tool_fingerprint(tool)
+    return bool(entry.details.get("row", row) == row)
+
+
+def _tool_in(approval: ApprovalRequest) -> str:
+    try:
+        return str(parse_json(approval.content)["tool"])
+    except (ValueError, TypeError, KeyError):  # it was changed, which is said already
+        return ""
 
 
 def _check_holds(_: Sequence[int]) -> Iterator[Disagreement]:

@@ -12,6 +12,7 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import Agent, AgentToken, User
 from dashboard.approvals.errors import NotAllowed
 from dashboard.approvals.models import ApprovalRequest, Tool
+from dashboard.approvals.rules.fingerprint import tool_fingerprint
 from dashboard.approvals.rules.tool import MOST_TOOLS, claims_of, schema_digest, spelling_of
 from dashboard.audit.actions import Action
 from dashboard.audit.names import agent_name
@@ -127,5 +128,6 @@ def _event(tool: Tool, before: str) -> AuditEvent:
         "schema": tool.schema_digest,
         "before": before,
         "class": tool.tool_class,
+        "row": tool_fingerprint(tool),
     }
     return AuditEvent(Action.TOOL_CLASSED, f"tool:{tool.pk}", details=details)
