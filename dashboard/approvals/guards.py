@@ -271,8 +271,8 @@ def _of_grants() -> Iterator[TableGuard]:
     changes = _changes("grant", _MOVES_OF_GRANTS)
     yield TableGuard("grant_terms", grant, "UPDATE", changes, "the terms of a grant never change")
     yield TableGuard("grant_kept", grant, "DELETE", "1 = 1", "grants are never deleted")
-    kept = ("ended_at", "ended_by_id", "ended_because", "uses")
-    changed = " OR ".join(f"NEW.{column} {{differs}} OLD.{column}" for column in kept)
+    columns = ("ended_at", "ended_by_id", "ended_because", "uses")
+    changed = " OR ".join(f"NEW.{column} {{differs}} OLD.{column}" for column in columns)
     revived = f"NEW.uses < OLD.uses OR (OLD.ended_at IS NOT NULL AND ({changed}))"
     yield TableGuard("grant_ended", grant, "UPDATE", revived, "an ended grant stays ended")
     pending = f"SELECT 1 FROM {request} r WHERE r.id = NEW.approval_id AND r.status = 'pending'"

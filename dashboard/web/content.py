@@ -292,9 +292,9 @@ def _compared(
     if not existing:
         return _every_line(LineChange.ADDED, new), NO_CLAIM if existing is None else NOTHING_STORED
     if existing == new:
-        last = approved or ApprovedMemory()
-        is_kept = not any(_is_one_of(o, _DELETES | _ADDS) for o in (operation, last.operation))
-        if is_kept and last.content == new:
+        record = approved or ApprovedMemory()
+        is_kept = not any(_is_one_of(o, _DELETES | _ADDS) for o in (operation, record.operation))
+        if is_kept and record.content == new:
             return _every_line(LineChange.SAME, new), SAME
         return _every_line(LineChange.ADDED, new), SAID_TO_BE_STORED
     changes = line_changes(existing, new)
