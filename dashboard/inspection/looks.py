@@ -70,7 +70,8 @@ _LETTERS = re.compile(r"[^\W\d_]")
 _PIECE = 128  # characters
 _LINE_END = re.compile("\n")
 _ORDINALS = "\xaa\xba"  # as in 1st, in Spanish
-FOLDABLE = re.compile(r"(?=\w*[^\x00-\x7f])\w{2,}")
+# Looks ahead from the beginning of a word alone: from each of its letters is quadratic.
+FOLDABLE = re.compile(r"(?<!\w)(?=\w*[^\x00-\x7f])\w{2,}")
 
 
 def look_alikes(text: str) -> Iterator[tuple[int, str]]:

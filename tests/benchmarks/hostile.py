@@ -153,6 +153,15 @@ def _structures():
     blocks = ["```python\n" + "x = 1" * 4_000 + "\n```"] * 49
     hidden = ["```python\n" + "a\u200b" * 4_900 + "\n```"] * 49
     messages = {"context": [{"role": "a"}] * (ROOM // 14)}
+    long_word = "a" * 38_000 + " \xe9"
+    yield "memory: one long word", _memory(long_word, f"{long_word}\nx")
+    yield (
+        "memory without another",
+        {
+            "kind": "memory",
+            "content": {"operation": "set", "user_id": "u", "content": "ab\n" * 98_000},
+        },
+    )
     yield "numbers in a list", _call({"a": numbers})
     yield "numbers in evidence", _says({"a": numbers})
     yield "empty lists", _call({"a": [[]] * (ROOM // 3)})

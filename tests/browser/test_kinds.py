@@ -58,15 +58,15 @@ async def test_what_was_found_leads_to_its_line_among_the_arguments(house, visit
     await expect(line).to_be_in_viewport()
 
 
-async def test_what_is_big_unfolds_by_keyboard(house, visit, path_of):
+async def test_what_is_big_is_open_and_folds_by_keyboard(house, visit, path_of):
     page = await visit(path_of(house.submit(**CALL)))
     last = page.get_by_text("k199", exact=True)
-    await expect(last).to_be_hidden()
+    await expect(last).to_be_visible()
 
     await page.locator("summary", has_text="filler").focus()
     await page.keyboard.press("Enter")
 
-    await expect(last).to_be_visible()
+    await expect(last).to_be_hidden()
 
 
 async def test_lines_that_change_have_words_for_who_does_not_see(house, visit, path_of):

@@ -14,7 +14,7 @@ from approval_client.wire import Kind
 from dashboard.inspection.characters import inspect_characters
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.inspector import inspect_content
-from dashboard.inspection.looks import look_alikes, skeleton
+from dashboard.inspection.looks import disguises, look_alikes, skeleton
 
 CYRILLIC_COPE = "\u0441\u043e\u0440\u0435"
 PAIRS = [
@@ -293,3 +293,11 @@ def docstrings(package):
                 text = ast.get_docstring(node) or ""
                 if not text.isascii():
                     yield text
+
+
+@pytest.mark.parametrize("word", ["a", "a_1", "\u0430", "\u0301"])
+def test_one_word_of_a_million_letters_is_read_in_passing(word):
+    """It took time squared: minutes of it, of which a page spent one for 76 kB."""
+    text = (word * 1_000_000)[:1_000_000] + " \xe9"
+
+    assert disguises(text) is not None
