@@ -181,8 +181,8 @@ SILENT = "A value was approved here before, and the agent does not say that it i
 AGREES = "What the agent says is stored now is what was approved here last."
 
 NEVER = (
-    "No memory of this user was approved here for this agent before: what is stored now is the "
-    "agent's word alone."
+    "No memory of this user was approved here for this agent before. Only the agent says what is "
+    "stored now."
 )
 
 _MEMBERS = {"operation", "user_id", "content", "existing"}
@@ -339,9 +339,7 @@ def _is_one_of(operation: str, words: set[str]) -> bool:
     return operation.strip().lower() in words
 
 
-FENCED = (
-    "The agent sent this between fences (```). They are not shown, and no part of what we read."
-)
+FENCED = "The agent sent this between fences (```). They are not shown, and were not inspected."
 
 SEVERAL_BLOCKS = (
     "The agent sent one text. We read it as {count} blocks; its fences could also be part of the "

@@ -45,7 +45,9 @@ seconds: so one is left for what agents report, and two for what is short.
 """
 LONG_BYTES = 1 << 13
 AT_ONCE = 2
-"""Submissions of one token, and answers of one session, that are taken at the same time."""
+"""Submissions of one token, its other calls, and answers of one session, that are taken at the
+same time.
+"""
 PATIENCE_S = 0.5
 """How long a page lets others go first."""
 
@@ -137,8 +139,12 @@ class PooledHandler(ASGIHandler):
             yield self._drawing
         elif pool == "people":
             yield self._of(_session(request))
-        elif is_submission(request.method, request.path):
-            yield self._of(token_of(request.META.get("HTTP_AUTHORIZATION", "")))
+        elif pool == "agents":
+            token = token_of(request.META.get("HTTP_AUTHORIZATION", ""))
+            if not is_submission(request.method, request.path):
+                yield self._of(f"calls {token}")  # which wait for none of its submissions
+                return
+            yield self._of(f"asks {token}")
             if size > LONG_BYTES:
                 yield self._long
             yield self._submitting

@@ -170,6 +170,18 @@ async def test_one_token_that_asks_much_stands_before_no_other(application, monk
     assert await answers(much) == [200] * len(much)
 
 
+async def test_one_token_that_calls_much_stands_before_no_other(application):
+    much = [
+        await requested(application, "GET", "/api/v1/slow", token="one")
+        for _ in range(MORE_THAN_THREADS)
+    ]
+
+    for token, place in (("two", "/api/v1/approvals/x"), ("one", "/api/v1/approvals")):
+        talk = await requested(application, "POST", place, token=token)
+        assert (await talk.receive_output(3))["status"] == 200
+    assert await answers(much) == [200] * len(much)
+
+
 @pytest.mark.parametrize("is_signed_in", [True, False])
 async def test_whoever_was_signed_in_has_the_pools_of_people_from_then_on(
     application, monkeypatch, is_signed_in

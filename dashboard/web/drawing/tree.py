@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -152,7 +153,8 @@ def _size_of(value: Mapping[str, Any] | list[Any]) -> str:
 
 def _spelled(name: str) -> str:
     """Return a name; one of which blanks or breaks could go unseen, as JSON."""
-    return json.dumps(name, ensure_ascii=False) if _blanks(name) or not name else name
+    is_plain = name and not (_blanks(name) or name.startswith('"'))
+    return name if is_plain else json.dumps(name, ensure_ascii=False)
 
 
 def _blanks(name: str) -> list[str]:
@@ -239,6 +241,8 @@ def _fit_on_a_line(members: Sequence[Member], texts: Texts) -> bool:
     """Say whether names and values on one line show all there is to see of them."""
     if any(_is_tall_or_warns(member, texts) for member in members):
         return False
+    if any(_reads_as_two(member, texts) for member in members):
+        return False
     return sum(len(member.name) + _length(member, texts) for member in members) <= _SHORT_LINE
 
 
@@ -248,8 +252,18 @@ def _is_tall_or_warns(member: Member, texts: Texts) -> bool:
     return bool(member.members or member.warnings) or is_tall
 
 
+def _reads_as_two(member: Member, texts: Texts) -> bool:
+    """Say whether it would look like several beside others, such as ``5  to=x`` for one value."""
+    text = _text(member, texts)
+    return bool(re.search(r"[\s=]", member.name)) or "=" in text or "  " in text
+
+
 def _length(member: Member, texts: Texts) -> int:
-    return len(texts[member.block].text if member.block else member.value)
+    return len(_text(member, texts))
+
+
+def _text(member: Member, texts: Texts) -> str:
+    return texts[member.block].text if member.block else member.value
 
 
 def _draw_pairs(members: Sequence[Member], texts: Texts) -> SafeString:

@@ -158,6 +158,20 @@ def test_a_name_with_blanks_that_could_go_unseen_is_spelled_out_and_warned_of(
     assert "blanks in a name" in member.one(class_="member-warning").text
 
 
+def test_a_name_with_quotes_is_not_drawn_as_one_that_is_spelled_out(called):
+    assert called({'" x"': 1}).one(class_="member-name").text == r'"\" x\""'
+
+
+@pytest.mark.parametrize(
+    "step", [{"n": "5  to=x"}, {"n=5 to": "x"}, {"n": "5", "a b": "x"}, {"n": "to=x"}]
+)
+def test_one_argument_of_a_step_is_never_drawn_as_two(planned, step):
+    drawn = planned({"task": "Send"} | step).one(class_="plan-step")
+
+    assert list(drawn.all(class_="pair")) == []
+    assert [name.text for name in drawn.all(class_="member-name")] == sorted(step)
+
+
 def test_an_empty_name_is_seen(called):
     assert called({"": 1}).one(class_="member-name").text == '""'
 
