@@ -6,8 +6,8 @@
 //   live:joined                  the page hears from now on; something may have come since it was drawn
 // The page is complete without this file; reloading does the same.
 
-import { retryDelay } from "./backoff.js";
 import { need } from "./dom.js";
+import { reload, retryDelay } from "./pacing.js";
 
 const CLOSED_SIGNED_OUT = 4401;
 const CLOSED_NOT_PERMITTED = 4403;
@@ -71,7 +71,7 @@ function opened() {
 /** @param {CloseEvent} event */
 function closed(event) {
   socket = null;
-  if (event.code === CLOSED_SIGNED_OUT) return location.reload(); // the server shows the way in
+  if (event.code === CLOSED_SIGNED_OUT) return reload(); // the server shows the way in
   if (event.code === CLOSED_NOT_PERMITTED) return say("off", "Not permitted");
   if (!navigator.onLine) return say("off", "Offline");
   say("trying", "Reconnecting…");

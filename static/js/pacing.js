@@ -3,12 +3,32 @@
 
 const PATIENCE = 5; // times what the last answer took
 const LONGEST_MS = 30_000; // a computer that slept would wait for as long again, and more
+let isLeaving = false; // somebody is on the way to another page, or to a file
+
+/** Read the page again; but a reload would call off the way to another page, so that has its time first. */
+export function reload() {
+  setTimeout(() => location.reload(), isLeaving ? LONGEST_MS : 0);
+}
+
+window.addEventListener("beforeunload", () => (isLeaving = true));
+window.addEventListener("pageshow", () => (isLeaving = false));
 
 /**
  * @param {number} took_ms - what the last answer took
  * @returns {number} how long to leave the server alone after it
  */
 export const pauseAfter = (took_ms) => Math.min(PATIENCE * took_ms, LONGEST_MS);
+
+/**
+ * Twice as long each time, with jitter: a hundred open pages do not all come back in the same second.
+ *
+ * @param {number} attempt - 0 for the first retry
+ * @returns {number} milliseconds to wait before it, at most 30 000
+ */
+export function retryDelay(attempt) {
+  const ceiling = Math.min(LONGEST_MS, 500 * 2 ** attempt);
+  return (ceiling * (1 + Math.random())) / 2;
+}
 
 /**
  * Ask at once where nothing was asked lately, and else once after the pause, whatever was rung

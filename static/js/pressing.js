@@ -11,6 +11,7 @@ import { closest, find, findAll } from "./dom.js";
 const ARMS_AFTER_MS = 500;
 const root = document.documentElement; // data-arming says that no press counts
 const HOLD_MS = 600;
+const TOO_EARLY = "The page just changed: press again. Nothing was sent.";
 const STRAYS_PX = 12;
 let armedAt = 0;
 let timer = 0;
@@ -34,30 +35,25 @@ export function disarm() {
 }
 
 /** @param {Event} event */
-function refuse(event) {
+function stop(event) {
   event.preventDefault();
   event.stopImmediatePropagation();
+}
+
+/**
+ * @param {Event} event
+ * @param {string} why
+ */
+function refuse(event, why) {
+  stop(event);
+  announceInSight(why);
 }
 
 /** @returns {boolean} whether something changed beside the list within the last half second */
 export const isArming = () => "arming" in root.dataset;
 
 /** Why nothing comes of a press that was too early. */
-export function sayTooEarly() {
-  announceInSight("The page just changed: press again. Nothing was sent.");
-}
-
-/** @param {Event} event */
-function refuseEarly(event) {
-  refuse(event);
-  sayTooEarly();
-}
-
-/** @param {SubmitEvent} event */
-function refuseTwice(event) {
-  refuse(event);
-  announceInSight("Sent already. The answer has not come yet.");
-}
+export const sayTooEarly = () => announceInSight(TOO_EARLY);
 
 /** @returns {boolean} whether nothing can be sent */
 export const isOffline = () => "offline" in root.dataset;
@@ -68,12 +64,6 @@ function line(isOff) {
   root.toggleAttribute("data-offline", isOff);
   announce(isOff ? "You are offline. Nothing you press is recorded." : "You are online again.");
   document.dispatchEvent(new CustomEvent("pressing:line"));
-}
-
-/** @param {SubmitEvent} event */
-function refuseOffline(event) {
-  refuse(event);
-  announceInSight("You are offline. Nothing was sent.");
 }
 
 /**
@@ -106,25 +96,16 @@ function blankOf(form, submitter) {
   return findAll(form, "textarea:required", HTMLTextAreaElement).find((field) => !field.value.trim());
 }
 
-/**
- * @param {SubmitEvent} event
- * @param {HTMLTextAreaElement} field
- */
-function refuseBlank(event, field) {
-  refuse(event);
-  field.focus();
-  announceInSight("Say why first. Nothing was sent.");
-}
-
 /** @param {SubmitEvent} event */
 function guard(event) {
   const form = event.target;
   if (!(form instanceof HTMLFormElement) || form.method !== "post") return;
-  if (isOffline()) return refuseOffline(event);
-  if (form.matches(".decide, [data-arms]") && performance.now() < armedAt) return refuseEarly(event);
-  if (form.getAttribute("aria-busy") === "true") return refuseTwice(event);
+  if (isOffline()) return refuse(event, "You are offline. Nothing was sent.");
+  if (form.matches(".decide, [data-arms]") && performance.now() < armedAt) return refuse(event, TOO_EARLY);
+  if (form.getAttribute("aria-busy") === "true") return refuse(event, "Sent already. The answer has not come yet.");
   const blank = blankOf(form, event.submitter);
-  if (blank) return refuseBlank(event, blank);
+  blank?.focus();
+  if (blank) return refuse(event, "Say why first. Nothing was sent.");
   hide();
   if ("download" in form.dataset) return; // the page stays, and may be asked for another file
   form.setAttribute("aria-busy", "true"); // not disabled: a disabled button is not sent
@@ -144,7 +125,7 @@ export function release() {
 function follow(event) {
   const button = closest(event.target, ".result .button", HTMLElement);
   if (!(button ?? closest(event.target, ".item-link", HTMLElement)) || event.detail === 0) return;
-  if (button && performance.now() < armedAt) refuseEarly(event);
+  if (button && performance.now() < armedAt) refuse(event, TOO_EARLY);
   else hide();
 }
 
@@ -234,9 +215,7 @@ function lift() {
  * @param {MouseEvent} event
  */
 function swallow(event) {
-  if (!isTouch || event.detail === 0) return;
-  event.preventDefault();
-  event.stopImmediatePropagation();
+  if (isTouch && event.detail !== 0) stop(event);
 }
 
 // On the way down, so before htmx or anybody else hears of it.

@@ -7,7 +7,7 @@ import { serverNow } from "./countdown.js";
 import { closest, find, findAll, need } from "./dom.js";
 import { rescan, wasAllInView, watch } from "./inview.js";
 import { comingId } from "./opening.js";
-import { fetched, paced } from "./pacing.js";
+import { fetched, paced, reload } from "./pacing.js";
 import { disarm, isOffline } from "./pressing.js";
 import { showSteps } from "./steps.js";
 
@@ -156,7 +156,7 @@ async function load(link) {
   const answer = await fetch(link.href, { headers: { "X-Part": "alone" } }).catch(() => null);
   if (!answer?.ok) return line.removeAttribute("aria-busy"); // the link still works
   const part = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-part]");
-  if (!part) return location.reload(); // signed out: the server says so on a page of its own
+  if (!part) return reload(); // signed out: the server says so on a page of its own
   const owed = need(part, ".owed", HTMLElement);
   line.replaceWith(...need(part, ".code", HTMLElement).childNodes);
   document.getElementById(owed.id)?.replaceWith(owed);

@@ -1,6 +1,7 @@
 // Keeps htmx honest: an answer that is not the part that was asked for is never swapped in.
 
 import { closest, need } from "./dom.js";
+import { reload } from "./pacing.js";
 import { disarm, release } from "./pressing.js";
 
 /**
@@ -23,7 +24,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   const url = xhr.responseURL && new URL(xhr.responseURL);
   const wasPressed = url && url.searchParams.has("pressed"); // the sign-in page: nothing was recorded
   if (url && (wasPressed || isOpening(event.detail.requestConfig))) location.assign(url);
-  else location.reload();
+  else reload();
 });
 
 document.addEventListener("htmx:afterSwap", (event) => {

@@ -259,6 +259,27 @@ async def test_somebody_signed_out_is_led_to_the_sign_in_page(house, visit, cook
     await page.wait_for_url("**/sign-in?next=/")
 
 
+async def test_signed_out_on_the_way_to_another_page_they_arrive_there(house, visit, cookies):
+    leaving = house.sign_in("leaving_late")
+    cookies["leaving late"] = leaving
+    page = await visit("/history", "leaving late")
+    is_cut = asyncio.Event()
+
+    async def slowly(route):
+        await asyncio.to_thread(house.shell, SIGN_OUT.format(key=leaving[0]["value"]))
+        await is_cut.wait()
+        await asyncio.sleep(0.5)  # a reload of the page that is left would have come in between
+        await route.continue_()
+
+    page.on("websocket", lambda socket: socket.on("close", lambda _: is_cut.set()))
+    await page.reload()
+    await page.locator("#live[data-state=live]").wait_for()
+    await page.route(f"{house.url}/", slowly)
+    await page.get_by_role("link", name="Queue", exact=True).evaluate("(link) => link.click()")
+
+    await page.wait_for_url("**/sign-in?next=/")
+
+
 async def test_a_lost_connection_is_said_and_what_was_missed_is_fetched(house, visit):
     page = await visit("/")
     sockets = []
