@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
+from threading import Lock
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -313,8 +314,14 @@ def _page(request: PersonRequest, form: HistoryForm, status: int = HTTPStatus.OK
     return render(request, "desk/history.html", context, status=status)
 
 
+_READING = Lock()
+"""All exports together read one batch at a time, on one connection: however many there are, those
+of the handler's pools find theirs.
+"""
+
+
 async def _written(history_filter: HistoryFilter, at: datetime, name: str) -> AsyncIterator[str]:
-    """Write batch after batch, as fast as the reader takes them and no faster."""
+    """Write batch after batch."""
     _, head, write = FORMATS[name]
     yield head()
     place: HistoryPlace | None = None
@@ -326,9 +333,10 @@ async def _written(history_filter: HistoryFilter, at: datetime, name: str) -> As
 def _batch(
     history_filter: HistoryFilter, at: datetime, place: HistoryPlace | None
 ) -> list[dict[str, Any]]:
-    try:
-        return history_rules.batch(history_filter, at, place)
-    finally:
-        # A slow reader holds no connection between two batches; a transaction around all is kept.
-        if not connection.in_atomic_block:
-            close_old_connections()
+    with _READING:
+        try:
+            return history_rules.batch(history_filter, at, place)
+        finally:
+            # A slow reader has no connection between two batches; a transaction around all stays.
+            if not connection.in_atomic_block:
+                close_old_connections()

@@ -1,11 +1,13 @@
+import asyncio
 import csv
 import io
 import json
+import time
 from datetime import datetime, timedelta
 from uuid import uuid4
 
 import pytest
-from asgiref.sync import async_to_sync
+from asgiref.sync import ThreadSensitiveContext, async_to_sync
 from django.db import connection
 from django.http import QueryDict
 from django.utils import timezone
@@ -47,6 +49,17 @@ def exported(browser, query="?format=jsonl"):
         return [part async for part in response.streaming_content]
 
     return b"".join(async_to_sync(collect)()).decode()
+
+
+async def taken_by_many(responses):
+    """Have each response taken in a thread of its own, as the server does."""
+
+    async def take(response):
+        async with ThreadSensitiveContext():
+            async for _ in response.streaming_content:
+                pass
+
+    await asyncio.gather(*map(take, responses))
 
 
 def rows_of(text):
@@ -119,6 +132,23 @@ def test_an_export_is_a_file_that_nobody_keeps(browser):
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert response["Content-Disposition"].startswith('attachment; filename="history-2')
     assert response["Cache-Control"] == "no-store"
+
+
+def test_many_exports_at_once_take_one_connection(browser, monkeypatch):
+    responses = [export(browser, "?format=csv") for _ in range(4)]
+    reading, most = [], []
+
+    def batch(*_):
+        reading.append(1)
+        most.append(len(reading))
+        time.sleep(0.02)
+        reading.pop()
+        return []
+
+    monkeypatch.setattr(history, "batch", batch)
+    asyncio.run(taken_by_many(responses))
+
+    assert most == [1, 1, 1, 1]
 
 
 def test_an_export_in_no_known_format_is_not_found(browser):
