@@ -19,7 +19,7 @@ from dashboard.inspection.python.calls import CHECKS
 from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
-TABLES_OF_VERSION = ("8", "fdfcdf3ac42b2797")
+TABLES_OF_VERSION = ("9", "e57a20a8b1a2a43b")
 
 
 def document(text, file="ours.toml"):

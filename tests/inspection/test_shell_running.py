@@ -251,6 +251,27 @@ def test_a_timetable_that_is_shown_is_quiet(script):
         "x='a[$(ls)]'; declare -n r=x; $r",
         "bash < x",
         "sed '1e ls' x",
+        # Where single quotes do not quote: bash runs each of these.
+        "echo \"${x:-'$(rm -rf /srv)'}\"",
+        "echo \"${x:='`rm -rf /srv`'}\"",
+        "echo \"${x:-${y:-'$(rm -rf /srv)'}}\"",
+        "echo \"${x:-a'b$(rm -rf /srv)c'd}\"",
+        "x=\"${y:-'$(rm -rf /srv)'}\"",
+        "ls > \"${y:-'/dev/null$(rm -rf /srv)'}\"",
+        "cat <<E\n${x:-'$(rm -rf /srv)'}\nE",
+        "cat <<E\n$(( '$(rm -rf /srv)' ))\nE",
+        "cat <<< \"${y:-'$(rm -rf /srv)'}\"",
+        "(( '$(rm -rf /srv)' ))",
+        "if (( '$(rm -rf /srv)' )); then ls; fi",
+        "echo $(( '$(rm -rf /srv)' ))",
+        "echo $[ '$(rm -rf /srv)' ]",
+        "a['$(rm -rf /srv)']=1",
+        "x=([a['$(rm -rf /srv)']]=1)",
+        "echo ${a['$(rm -rf /srv)']}",
+        # What a declaration reads once more, whatever its quotes are.
+        'declare "x[\\$(rm -rf /srv)]=1"',
+        'typeset -a "x=(\\$(rm -rf /srv))"',
+        "declare 'x[$(rm -rf /srv)]=1'",
     ],
 )
 def test_what_cannot_be_read_here_is_a_doubt(script):
@@ -258,6 +279,22 @@ def test_what_cannot_be_read_here_is_a_doubt(script):
         finding.is_doubt and finding.name == "cannot-be-followed"
         for finding in inspect_shell(script)
     )
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "echo '$(ls)'",
+        "echo \"${x:-'a b'}\" ${y#'*/'}",
+        "for x in 'a' 'b'; do echo \"${x:-none}\"; done",
+        "echo \"${x:-$(echo 'plain `words`')}\"",
+        "for ((i=0;i<3;i++)); do echo '$(ls)'; done",
+        "x=('$(a)' '`b`')",
+        "cat <<'E'\n${x:-'$(ls)'}\nE",
+    ],
+)
+def test_single_quotes_that_quote_are_no_doubt(script):
+    assert not any(finding.is_doubt for finding in inspect_shell(script))
 
 
 @pytest.mark.parametrize(

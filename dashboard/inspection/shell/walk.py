@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import NamedTuple
@@ -19,6 +20,11 @@ from dashboard.inspection.shell.words import Word, plain, text_of, words_of
 from dashboard.inspection.shell.wrappers import assigning
 
 _REDIRECTS = {"file_redirect", "heredoc_redirect", "herestring_redirect"}
+_RAW = {"raw_string", "ansi_c_string"}
+_QUOTED = _RAW | {"string", "concatenation", "word"}
+_UNQUOTING = {"expansion", "arithmetic_expansion", "subscript", "c_style_for_statement"}
+_QUOTING = {"process_substitution", "do_group"}
+_EXPANSION = re.compile(r"\$[({\[]|`|[<>]\(")
 WORDS_BEHIND = doubt("parsed-in-part", "words-after-redirection")
 _CODE_IN_VALUE = doubt(
     "cannot-be-followed",
@@ -38,12 +44,16 @@ _FORK_BOMB = FindingKind("system-change", Severity.HIGH, "fork-bomb")
 
 
 class _Visit(NamedTuple):
-    """A node still to be seen, what its commands read, and words that belong to it."""
+    """A node still to be seen, what its commands read, and words that belong to it.
+
+    ``unquotes`` says whether it stands where single quotes are no protection.
+    """
 
     node: Node
     stdin: Stdin | None = None
     redirects: tuple[Node, ...] = ()
     function: str = ""
+    unquotes: bool = False
 
 
 class ShellWalk:
@@ -89,9 +99,13 @@ class ShellWalk:
                 yield from self._below(visit, node.named_children)
 
     def _below(self, visit: _Visit, children: Iterable[Node]) -> Iterator[_Visit]:
+        unquotes = _unquotes(visit)
         for child in children:
+            if unquotes and child.type in _RAW and _EXPANSION.search(plain(child)):
+                self._notes.add(_CODE_IN_VALUE)
             if child.named_child_count:
-                yield _Visit(child, _inherited(child, visit.stdin), function=visit.function)
+                stdin = _inherited(child, visit.stdin)
+                yield _Visit(child, stdin, function=visit.function, unquotes=unquotes)
 
     def _command(self, visit: _Visit) -> None:
         node = visit.node
@@ -215,7 +229,7 @@ class ShellWalk:
         if name is not None:
             self._notes.add(*assigning(plain(name)))
         for child in every(node) if node.type == "test_command" else node.named_children:
-            if child.type in {"raw_string", "ansi_c_string"} and _holds_code(plain(child)):
+            if child.type in _QUOTED and _holds_code(text_of(child, self._scope).text):
                 self._notes.add(_CODE_IN_VALUE)
 
     def _names(self, node: Node) -> None:
@@ -236,6 +250,23 @@ class ShellWalk:
                 row = child.start_point.row + 1
                 with self._notes.at(row, row):
                     self._notes.add(effects.STAYS_BEHIND)
+
+
+def _unquotes(visit: _Visit) -> bool:
+    """Say whether single quotes right below a node may be taken away, and what they hold be run.
+
+    They are in arithmetic and in subscripts, and in what stands for a variable that is not set if
+    that stands in double quotes or in a heredoc. Within a substitution they quote again.
+    """
+    match visit.node.type:
+        case "compound_statement":
+            return visit.node.children[0].type == "(("
+        case "command_substitution":  # in heredocs the grammar takes arithmetic for one
+            return plain(visit.node).startswith("$((")
+        case "concatenation" if visit.node.parent and visit.node.parent.type == "array":
+            return plain(visit.node).startswith("[")
+        case kind:
+            return kind in _UNQUOTING or (visit.unquotes and kind not in _QUOTING)
 
 
 def _inherited(child: Node, stdin: Stdin | None) -> Stdin | None:
