@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q, Value
+from django.db.models.functions import Replace
 
 from approval_client.wire import Kind, OutcomeState, Source, Status
 from dashboard.accounts.models import Agent, AgentToken, Passkey
@@ -51,7 +52,13 @@ class Tool(models.Model):
 
     class Meta:
         ordering = ["id"]
-        indexes = [models.Index(fields=["agent", "spelling"], name="tool_by_spelling")]
+        indexes = [
+            models.Index(
+                F("agent"),
+                Replace(F("spelling"), Value("_"), Value(""), output_field=models.TextField()),
+                name="tool_by_bare_spelling",
+            )
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["agent", "name", "schema_digest"], name="tool_once_per_schema"

@@ -267,6 +267,8 @@ SPELLED = [
     "deleteUser",
     "crm.delete-user",
     "delete_user.",
+    "deleteuser",
+    "DELETEUSER",
 ]
 
 

@@ -65,6 +65,24 @@ def test_a_tool_that_is_spelled_otherwise_may_be_what_is_rejected_and_is_not_app
     assert not matches(call({}, tool), "approve", tools=["delete_*"])
 
 
+@pytest.mark.parametrize(
+    ("rule", "tool"),
+    [
+        ("deleteFile", "deletefile"),
+        ("deleteFile", "DELETEFILE"),
+        ("delete_file", "crm.deletefile"),
+        ("deletefile", "deleteFile"),
+        ("deleteF*", "DELETEFILE"),
+        ("run_sql_query", "runSQLQuery"),
+        ("transfer_funds", "transfer__funds"),
+        ("transfer_funds", "Transfer - Funds"),
+    ],
+)
+def test_words_that_are_joined_in_another_way_may_be_the_same_tool(rule, tool):
+    assert matches(call({}, tool), "reject", tools=[rule])
+    assert not matches(call({}, tool), "approve", tools=[rule])
+
+
 @pytest.mark.parametrize("tool", ["delete_x.", "delete_x__", "delete_x:", "srv.delete_x/"])
 def test_signs_at_the_end_of_a_name_shed_nothing(tool):
     assert matches(call({}, tool), "reject", tools=["delete_x"])

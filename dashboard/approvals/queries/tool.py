@@ -17,9 +17,11 @@ from django.db.models import (
     Q,
     QuerySet,
     Subquery,
+    TextField,
     Value,
     When,
 )
+from django.db.models.functions import Replace
 
 from approval_client.wire import Status
 from dashboard.approvals.models import ApprovalRequest, Tool
@@ -71,7 +73,7 @@ def standings(ids: Iterable[int | None]) -> dict[int | None, ToolStanding]:
     numbers = {pk for pk in ids if pk}
     tools = Tool.objects.filter(pk__in=numbers).order_by()
     rows = tools.annotate(
-        is_name_classed=Exists(classed(OuterRef("agent"), OuterRef("spelling")))
+        is_name_classed=Exists(classed(OuterRef("agent"), bare_spelling(OuterRef("spelling"))))
     ).values_list("pk", "tool_class", "is_name_classed")
     standing_by_id: dict[int | None, ToolStanding] = {None: NOT_CLASSED}
     for pk, tool_class, is_name_classed in rows if numbers else ():
@@ -87,9 +89,19 @@ def tool_names(subjects: Iterable[str]) -> dict[str, str]:
     return {name: present[n] for name, n in numbers.items() if n in present}
 
 
-def classed(agent: Any, spelling: Any) -> QuerySet[Tool]:
-    """Tools of an agent that are classed, by the spelling of their names."""
-    return Tool.objects.filter(agent=agent, spelling=spelling).exclude(tool_class="").order_by()
+def classed(agent: Any, bare: Any) -> QuerySet[Tool]:
+    """Tools of an agent that are classed, by the spelling of their names without joints."""
+    return spelled(agent, bare).exclude(tool_class="").order_by()
+
+
+def spelled(agent: Any, bare: Any) -> QuerySet[Tool]:
+    """Tools of an agent whose names are spelled alike but for what joins their words."""
+    return Tool.objects.alias(bare=bare_spelling(F("spelling"))).filter(agent=agent, bare=bare)
+
+
+def bare_spelling(spelling: Any) -> Replace:
+    """Return a spelling without joints, as the index on it has that."""
+    return Replace(spelling, Value("_"), Value(""), output_field=TextField())
 
 
 def approved_schema(agent: Any, name: Any, schema: Any) -> Subquery:

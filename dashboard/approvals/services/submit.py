@@ -28,7 +28,12 @@ from dashboard.approvals.queries.hold import stop_in, with_stop
 from dashboard.approvals.queries.tool import approved_schema, classed, standing
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.judgement import asked_since, judged_by, question_of
-from dashboard.approvals.rules.tool import SCHEMA_CHANGED, has_changed, schema_digest, spelling_of
+from dashboard.approvals.rules.tool import (
+    SCHEMA_CHANGED,
+    bare_spelling_of,
+    has_changed,
+    schema_digest,
+)
 from dashboard.approvals.services.closing import announce, close
 from dashboard.approvals.services.grant import answer_by_grant, end_grants_of_tool
 from dashboard.approvals.services.headline import insert_headline
@@ -164,7 +169,7 @@ def _locked(token: AgentToken, key: str, submission: Submission, now: datetime) 
         asked_since(submission.run_id, now),
         now,
         submission.tool,
-        spelling_of(submission.tool),
+        bare_spelling_of(submission.tool),
         schema_digest(submission.evidence),
     )
     [asking] = _asking(*parameters)
@@ -193,7 +198,7 @@ def _asking(  # noqa: PLR0913, PLR0917 - all that one statement is about
     since: datetime,
     at: datetime,
     tool: str,
-    spelling: str,
+    bare: str,
     schema: str,
 ) -> QuerySet[AgentToken]:
     """Read a token with its agent, and what holds while its request is judged.
@@ -220,7 +225,7 @@ def _asking(  # noqa: PLR0913, PLR0917 - all that one statement is about
         tool_id=Subquery(tools.values("pk")),
         tool_claims=Subquery(tools.values("claims")),
         tool_class=Subquery(tools.values("tool_class")),
-        name_classed=Exists(classed(OuterRef("agent"), spelling)),
+        name_classed=Exists(classed(OuterRef("agent"), bare)),
         approved_schema=approved_schema(OuterRef("agent"), tool, schema),
         **with_stop(),
     )

@@ -12,8 +12,15 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import Agent, AgentToken, User
 from dashboard.approvals.errors import NotAllowed
 from dashboard.approvals.models import ApprovalRequest, Tool
+from dashboard.approvals.queries.tool import spelled
 from dashboard.approvals.rules.fingerprint import tool_fingerprint
-from dashboard.approvals.rules.tool import MOST_TOOLS, claims_of, schema_digest, spelling_of
+from dashboard.approvals.rules.tool import (
+    MOST_TOOLS,
+    bare_spelling_of,
+    claims_of,
+    schema_digest,
+    spelling_of,
+)
 from dashboard.audit.actions import Action
 from dashboard.audit.names import agent_name
 from dashboard.audit.services import Actor, AuditEvent, record
@@ -116,7 +123,7 @@ def _judge_later(tools: list[Tool]) -> None:
     Whether one of a name is classed counts for its other schemas and spellings too.
     """
     for tool in tools:
-        same_name = Tool.objects.filter(agent=tool.agent, spelling=tool.spelling)
+        same_name = spelled(tool.agent, bare_spelling_of(tool.name))
         pending = ApprovalRequest.objects.pending().filter(tool__in=same_name)
         ids = list(pending.order_by("pk").values_list("pk", flat=True))
         ApprovalRequest.objects.filter(pk__in=ids).update(judged_under=0)

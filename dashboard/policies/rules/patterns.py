@@ -7,7 +7,12 @@ from functools import lru_cache
 
 import re2
 
-from dashboard.policies.rules.readings import normalised, with_joints
+from dashboard.policies.rules.readings import (
+    normalised,
+    with_joints,
+    without_humps,
+    without_joints,
+)
 
 _SPECIAL = frozenset("*?[")
 _NOTHING = r"[^\x{0}-\x{10FFFF}]"  # RE2 has no look-ahead to say "never"
@@ -116,18 +121,29 @@ def fits_any_loosely(globs: tuple[str, ...]) -> Callable[[str], bool]:
 
 
 def loose_globs(globs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return globs of names as globs of their spellings."""
-    return tuple(map(_loose, globs))
+    """Return globs of names as globs of their spellings.
+
+    A wildcard may stand where words are joined, so only a whole name is also one without joints:
+    ``deletex`` is nothing of ``delete_*``.
+    """
+    return tuple(dict.fromkeys(loose for text in globs for loose in _loose(text)))
 
 
-def _loose(text: str) -> str:
-    """Spell what stands for itself in a glob as ``spelling`` does a name."""
+def _loose(text: str) -> tuple[str, str]:
+    spelled = _spelled(text, with_joints)
+    if is_literal(text):
+        return spelled, without_joints(spelled)
+    return spelled, _spelled(text, without_humps)
+
+
+def _spelled(text: str, spell: Callable[[str], str]) -> str:
+    """Spell what stands for itself in a glob."""
     parts, literal = [], ""
     for wildcard, inside in (*_pieces(text), ("", "")):
         if not wildcard and inside:
             literal += inside
             continue
-        parts += [with_joints(literal), f"[{inside.casefold()}]" if wildcard == "[" else wildcard]
+        parts += [spell(literal), f"[{inside.casefold()}]" if wildcard == "[" else wildcard]
         literal = ""
     return "".join(parts)
 

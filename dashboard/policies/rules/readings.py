@@ -59,17 +59,39 @@ def spelling(name: str) -> str:
 
 def with_joints(text: str) -> str:
     """Return a part of a name with ``_`` for whatever joins words: humps, blanks and signs."""
-    return normalised(_HUMP.sub("_", text)).casefold().translate(_JOINTS)
+    return without_humps(_HUMP.sub("_", text))
+
+
+def without_humps(text: str) -> str:
+    """Return a part of a name with ``_`` for the signs and blanks that join words."""
+    return normalised(text).casefold().translate(_JOINTS)
+
+
+def without_joints(spelled: str) -> str:
+    """Return a spelling without what joins words: ``delete_file`` as ``deletefile``.
+
+    In ``DELETEFILE`` nothing tells where a word begins.
+    """
+    return spelled.replace("_", "")
 
 
 @lru_cache(maxsize=1024)
 def spellings(name: str) -> tuple[str, ...]:
-    """Return how a name may be read, as a tuple of one."""
-    return (spelling(name),)
+    """Return how a name may be read, with and without what joins its words."""
+    return _with_bare((spelling(name),))
 
 
 @lru_cache(maxsize=1024)
 def tool_spellings(tool: str) -> tuple[str, ...]:
+    """Return how the names by which a tool may be called may be read."""
+    return _with_bare(tool_names(tool))
+
+
+def _with_bare(spelled: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*spelled, *map(without_joints, spelled))))
+
+
+def tool_names(tool: str) -> tuple[str, ...]:
     """Return the names by which a tool may be called, with and without what stands before it.
 
     ``mcp__orders__get`` is how agents call the tool ``get`` of the MCP server ``orders``, and
