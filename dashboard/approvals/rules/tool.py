@@ -38,7 +38,7 @@ def spelling_of(name: str) -> str:
 
 
 def bare_spelling_of(name: str) -> str:
-    """Return that without what joins its words: a class is found by it, however words are joined."""
+    """Return that without what joins words: by it a class is found, however they are joined."""
     return without_joints(spelling_of(name))
 
 
