@@ -36,6 +36,34 @@ def test_a_policy_with_everything_survives():
     assert from_yaml(to_yaml(written)).policy == written
 
 
+@pytest.mark.parametrize(
+    ("part", "line"),
+    [
+        ("when", "no_findings_above"),
+        ("when", "content_matches"),
+        ("when", "findings"),
+        ("when", "hours"),
+        ("when", "smaller_than"),
+        ("when", "repeated"),
+        ("demands", "proof"),
+        ("demands", "time_limit_s"),
+        ("demands", "owner_may_approve"),
+    ],
+)
+def test_a_line_without_a_value_is_refused(part, line):
+    rules = f"rules:\n- name: a\n  effect: review\n  {part}:\n    {line}:\n"
+
+    with pytest.raises(PolicyError, match=rf"rules\.0\.{part}\.{line}.*no value"):
+        from_yaml(f"global_mode: selective\n{rules}")
+
+
+def test_an_argument_may_be_compared_with_null():
+    null = {"path": "user", "test": "equals", "value": None}
+    written = policy(rule("reject", "no", tools=["rm"], arguments=[null]))
+
+    assert from_yaml(to_yaml(written)).policy == written
+
+
 def test_our_own_format_reads_as_it_looks():
     assert to_yaml(policy(rule("reject", "no", tools=["rm"], hours={"from": "08:00"}))) == (
         "global_mode: selective\n"

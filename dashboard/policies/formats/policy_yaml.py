@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,9 @@ from dashboard.policies.rules.names import refuse_misspelt
 
 __all__ = ["Import", "YamlError", "dump", "from_yaml", "load", "to_yaml"]
 
+_BLANK = "This has no value. Give one, or leave the line out."
+_MAY_BE_NULL = {"value", "content"}
+"""What an argument is compared with, and what the agent of an example asks."""
 _OURS = frozenset({"owner_may_approve", "rules"})
 
 
@@ -56,6 +60,7 @@ def from_yaml(text: str) -> Import:
         return _from_whole_file(data)
     if _OURS & set(data):
         refuse_ambiguous(data)
+        _refuse_blank(data.get("rules", []))
         policy = Policy(**documents.parts(data))
         refuse_misspelt(policy.rules)
         return Import(policy, [], [])
@@ -65,6 +70,22 @@ def from_yaml(text: str) -> Import:
     raise PolicyError(
         [("", (f"This is not a policy. A policy may contain {names}, or a section 'approval'."))]
     )
+
+
+def _refuse_blank(rules: Any) -> None:
+    """Refuse lines without a value: without them, a rule would match more or demand less."""
+    problems = [(where, _BLANK) for where in _blank_lines(rules, "rules")]
+    if problems:
+        raise PolicyError(problems)
+
+
+def _blank_lines(data: Any, where: str) -> Iterator[str]:
+    if data is None:
+        yield where
+    lines = data.items() if isinstance(data, dict) else ()
+    for name, inner in enumerate(data) if isinstance(data, list) else lines:
+        if name not in _MAY_BE_NULL:
+            yield from _blank_lines(inner, f"{where}.{name}")
 
 
 def _from_whole_file(data: dict[str, Any]) -> Import:
