@@ -76,6 +76,8 @@ def test_a_tool_that_is_spelled_otherwise_may_be_what_is_rejected_and_is_not_app
         ("run_sql_query", "runSQLQuery"),
         ("transfer_funds", "transfer__funds"),
         ("transfer_funds", "Transfer - Funds"),
+        ("deletefile", "deletefile\ufe0f"),
+        ("deletefile", "delete\u2800file"),
     ],
 )
 def test_words_that_are_joined_in_another_way_may_be_the_same_tool(rule, tool):
@@ -180,6 +182,25 @@ def test_an_approving_pattern_matches_the_whole_code():
 @pytest.mark.parametrize("argument", ['say "no"\nnow', ['say "no"\nnow'], {'say "no"\nnow': 1}])
 def test_a_pattern_looks_at_texts_without_their_escapes(argument):
     assert matches(call({"q": argument}), content_matches='"no"\nnow')
+
+
+@pytest.mark.parametrize(
+    ("pattern", "argument"),
+    [
+        ("^rm ", "rm -rf /srv"),
+        (" now$", ["it is", "done now"]),
+        ("DROP TABLE", '{"q": "DR\\u004fP TABLE x"}'),
+        ("DROP TABLE", '{"q": "[\\"DR\\\\u004fP TABLE x\\"]"}'),
+    ],
+)
+def test_a_pattern_is_also_looked_for_in_each_value_and_in_json_within_it(pattern, argument):
+    assert matches(call({"q": argument}), "reject", content_matches=pattern)
+    assert not matches(call({"q": "SELECT 1"}), "reject", content_matches=pattern)
+
+
+def test_more_values_than_are_looked_at_count_as_a_match():
+    assert matches(call({"rows": [1] * 6000}), "reject", content_matches="DROP")
+    assert not matches(call({"rows": [1] * 4000}), "reject", content_matches="DROP")
 
 
 def test_a_pattern_looks_at_canonical_json_too():

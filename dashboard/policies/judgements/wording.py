@@ -60,6 +60,7 @@ _READINGS = {
     "arguments": (
         "A tool could read an argument as the value that the rule names, so the rule holds."
     ),
+    "content_matches": "A value within the content may match the pattern, so the rule holds.",
     "memory_operations": "This is another spelling of an operation that the rule names.",
     "memory_users": "This is another spelling of a user that the rule names.",
 }

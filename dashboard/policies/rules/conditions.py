@@ -222,8 +222,14 @@ def _content_matches(text: str, effect: Effect) -> Built:
     if effect is Effect.APPROVE:
         sentence = f"The content as a whole does not match {text!r}."
         return lambda facts: compiled.fits(facts.whole), sentence
-    sentence = f"The content does not match {text!r} anywhere."
-    return lambda facts: any(map(compiled.occurs_in, facts.texts)), sentence
+
+    def holds(facts: Facts) -> bool | Unsure:
+        if any(map(compiled.occurs_in, facts.texts)):
+            return True
+        values = facts.values
+        return Unsure() if values is None or any(map(compiled.occurs_in, values)) else False
+
+    return holds, f"The content does not match {text!r} anywhere."
 
 
 def _either(names: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from approval_client.wire import Kind, canonical_json
 from dashboard.inspection.findings import Finding, Report, Unseen
+from dashboard.policies.rules.readings import leaves
 from dashboard.policies.rules.rule import ToolClass
 
 PYTHON = "python"
@@ -84,6 +85,19 @@ class Facts:
         if self.whole is not self.canonical:
             return (self.whole,)
         return (self.canonical, "\n".join(_strings(self.question.content)).encode())
+
+    @cached_property
+    def values(self) -> tuple[bytes, ...] | None:
+        """Each text of a content that is JSON by itself, also those within texts that are JSON.
+
+        None where there are too many to look at.
+        """
+        if self.whole is not self.canonical:
+            return ()
+        parts = leaves(self.question.content)
+        if parts is None:
+            return None
+        return tuple(part.encode(errors="replace") for part in parts if isinstance(part, str))
 
     @cached_property
     def tool(self) -> Any:
