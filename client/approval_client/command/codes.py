@@ -18,6 +18,8 @@ from approval_client import (
 )
 from approval_client.wire import Status
 
+USAGE = 2  # as with most programs: the command line is wrong, or asks for help
+
 
 class Code(IntEnum):
     """The exit codes. They keep away from those that shells and most programs use."""

@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from approval_client import ApprovalRequest, Asked, Pending
 from approval_client._defaults import default_client
 from approval_client.adapters.mcp import DEFAULT_PROMPT_S, DEFAULT_WAIT_S
 from approval_client.command import asking, doctor, gated, hook, mcp_server, telling
-from approval_client.command.codes import Code
+from approval_client.command.codes import USAGE, Code
 from approval_client.command.ending import end, end_after, time_out, usage
 from approval_client.command.main import NEEDS_MCP
 from approval_client.wire import Kind
 
+
+@contextmanager
+def _help_opens_nothing() -> Iterator[None]:
+    """End with a usage error after a help: an id or a file of somebody else may be ``--help``."""
+    try:
+        yield
+    except typer.Exit:
+        raise typer.Exit(USAGE) from None
+
+
+class _Command(TyperCommand):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with _help_opens_nothing():
+            return super().parse_args(ctx, args)
+
+
+class _Approvals(TyperGroup):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args == ["--help"]:
+            return super().parse_args(ctx, args)
+        with _help_opens_nothing():
+            return super().parse_args(ctx, args)
+
+
 app = typer.Typer(
+    cls=_Approvals,
     help="Ask people before something runs, and wait for their answer.",
     epilog="DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who asks.",
     no_args_is_help=True,
@@ -40,7 +68,7 @@ MaxWait = Annotated[
 ]
 
 
-@app.command()
+@app.command(cls=_Command)
 def ask(  # noqa: PLR0913 - a command's options are its parameters
     source: Annotated[
         str, typer.Argument(metavar="FILE", help=("The content; - reads standard input."))
@@ -87,7 +115,7 @@ def ask(  # noqa: PLR0913 - a command's options are its parameters
         end(telling.of_response(response), as_json=as_json)
 
 
-@app.command()
+@app.command(cls=_Command)
 def wait(
     approval_id: Id,
     *,
@@ -112,14 +140,14 @@ def wait(
         end(telling.of_response(response), as_json=as_json)
 
 
-@app.command()
+@app.command(cls=_Command)
 def show(approval_id: Id, *, as_json: AsJson = False) -> None:
     """Show where a request stands. This uses no approval, so it never exits with 0."""
     with end_after(as_json=as_json):
         end(telling.of_answer(default_client().get(approval_id)), as_json=as_json, always=True)
 
 
-@app.command()
+@app.command(cls=_Command)
 def cancel(
     approval_id: Id,
     *,
@@ -132,7 +160,7 @@ def cancel(
         end(telling.of_answer(answer), as_json=as_json, always=True)
 
 
-@app.command(context_settings={"allow_interspersed_args": False})
+@app.command(cls=_Command, context_settings={"allow_interspersed_args": False})
 def run(  # noqa: PLR0913 - a command's options are its parameters
     command: Annotated[list[str], typer.Argument(metavar="CMD", help="The command to run.")],
     *,
@@ -166,19 +194,19 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         raise typer.Exit(program.run(client, response, capture=capture))
 
 
-@app.command("hook")
+@app.command("hook", cls=_Command)
 def answer_claude_code() -> None:
     """Answer Claude Code, which asks before it calls a tool. `approvals hook -h` says more."""
     hook.main([])  # never from the command line: ``main`` goes there before this is imported
 
 
-@app.command("doctor")
+@app.command("doctor", cls=_Command)
 def look_at_the_setup() -> None:
     """Check the address, the token, the protocol, the clock and the policy."""
     doctor.main([])  # never from the command line, like the hook
 
 
-@app.command("mcp")
+@app.command("mcp", cls=_Command)
 def serve_mcp(
     *,
     run_id: RunId = "",

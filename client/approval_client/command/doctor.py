@@ -27,7 +27,7 @@ from approval_client import (
     Unreachable,
 )
 from approval_client._defaults import default_client
-from approval_client.command.codes import Code, code_of_error, code_of_status
+from approval_client.command.codes import USAGE, Code, code_of_error, code_of_status
 from approval_client.wire import PROTOCOL
 
 PARTS = ("address", "token", "protocol", "clock", "policy")
@@ -182,8 +182,15 @@ def _plain(text: str) -> str:
     return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Ends with a usage error after its help too, which says nothing of the setup."""
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        super().exit(status or USAGE, message)
+
+
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="approvals doctor",
         description="Check the address, the token, the protocol, the clock and the policy.",
         epilog="DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who asks.",
