@@ -4,6 +4,7 @@ import hashlib
 import os
 import pty
 import signal
+import socket
 import subprocess
 import sys
 
@@ -256,13 +257,51 @@ def test_the_text_of_the_files_is_sent_where_that_is_wanted(approving, script, t
     }
 
 
-def test_a_pipe_is_no_file_to_be_read(approving, tmp_path):
+@pytest.mark.parametrize("word", [".", os.devnull])
+def test_what_gives_nothing_is_not_listed(approving, word):
+    assert approving("run", "--", "true", word).code == 0
+    assert len(arguments(approving.fake)["files"]) == 1  # the program
+
+
+def test_a_pipe_that_is_named_is_not_asked(approving, tmp_path):
     os.mkfifo(tmp_path / "pipe")
 
-    assert approving("run", "--", "true", "pipe", ".").code == 0
-    assert [f["path"] for f in arguments(approving.fake)["files"]] == [
-        arguments(approving.fake)["executable"]
-    ]
+    done = approving("run", "--", "bash", "pipe")
+
+    assert (done.code, approving.fake.approvals) == (2, [])
+    assert "pipe is a pipe" in " ".join(done.errors.split())
+
+
+def test_a_pipe_that_comes_while_people_are_asked_is_not_run(approvals_of, tmp_path):
+    fake = FakeDashboard.manual()
+    with approvals_of(fake) as approvals:
+        process = approvals.start("run", "--", "bash", "pipe")
+        soon(lambda: fake.approvals)
+        os.mkfifo(tmp_path / "pipe")
+        fake.approve_next()
+        done = ended(process)
+
+    assert (done.code, done.output) == (99, "")
+    assert "pipe is a pipe" in fake.approvals[0].finished["error"]
+
+
+def test_a_device_is_shown_as_what_nobody_has_read(approving):
+    approving("run", "--", "true", "if=/dev/zero")
+
+    file = arguments(approving.fake)["files"][1]
+    assert file == {"path": "/dev/zero", "problem": "It is a device, which can give anything."}
+
+
+def test_a_socket_that_comes_while_people_are_asked_is_not_run(approvals_of, tmp_path):
+    fake = FakeDashboard.manual()
+    with approvals_of(fake) as approvals, socket.socket(socket.AF_UNIX) as server:
+        process = approvals.start("run", "--", "true", "door")
+        soon(lambda: fake.approvals)
+        server.bind(str(tmp_path / "door"))
+        fake.approve_next()
+        done = ended(process)
+
+    assert done.code == 99
 
 
 def test_what_is_not_there_is_not_asked(approving):

@@ -14,7 +14,7 @@ from approval_client import DashboardError
 from approval_client.command import telling
 from approval_client.command.asking import Unusable
 from approval_client.command.codes import Code
-from approval_client.command.standard_input import NotShown
+from approval_client.command.files import NotShown
 from approval_client.command.telling import Result
 
 

@@ -18,6 +18,10 @@ MAX_SHOWN = 100_000  # bytes of one file that are shown; the dashboard takes 1 M
 _LANGUAGES = {".py": "python", ".sh": "bash", ".bash": "bash", ".sql": "sql", ".ps1": "powershell"}
 
 
+class NotShown(Exception):
+    """A command would read what people are not shown. The message says what to do."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class NamedFile:
     """One file, as it was when it was read. ``problem`` says why it was not."""
@@ -56,17 +60,24 @@ def text_of(head: bytes, language: str) -> dict[str, Any]:
 
 
 def named_files(words: Sequence[str]) -> list[NamedFile]:
-    """Read every ordinary file that a word names, each once.
+    """Read every file that a word names, each once. Of a device or a socket nothing is read.
 
     A word may hold a name behind ``=`` or ``@``, as in ``--config=path``, ``if=path`` and
     ``--data=@path``, or right behind an option of one letter: ``-fpath``.
+
+    Raises:
+        NotShown: One is a pipe, which can give anything once the command was approved.
     """
     names = dict.fromkeys(name for word in words for name in _names(word))
     return [file for name in names if (file := _read(name)) is not None]
 
 
 def changed(before: Sequence[NamedFile], words: Sequence[str]) -> list[str]:
-    """Return the names of the files that are not what they were, or that came or went."""
+    """Return the names of the files that are not what they were, or that came or went.
+
+    Raises:
+        NotShown: One is a pipe now.
+    """
     then = {file.path: file for file in before}
     now = {file.path: file for file in named_files(words)}
     return [name for name in (then | now) if then.get(name) != now.get(name)]
@@ -83,14 +94,27 @@ def _names(word: str) -> Iterator[str]:
 
 def _read(name: str) -> NamedFile | None:
     try:
-        if not name or not stat.S_ISREG(Path(name).stat().st_mode):
-            return None
+        state = Path(name).stat() if name else None
     except (OSError, ValueError):  # there is no such thing, or a word that can be no name
         return None
+    if state is None or stat.S_ISDIR(state.st_mode) or _gives_nothing(state):
+        return None
+    if stat.S_ISFIFO(state.st_mode):
+        raise NotShown(
+            f"{name} is a pipe, and people are not shown what comes from it. Write that to a file "
+            "and name the file."
+        )
+    if not stat.S_ISREG(state.st_mode):
+        kind = "socket" if stat.S_ISSOCK(state.st_mode) else "device"
+        return NamedFile(path=name, problem=f"It is a {kind}, which can give anything.")
     try:
         return _digested(name)
     except OSError as error:
         return NamedFile(path=name, problem=f"It could not be read ({type(error).__name__}).")
+
+
+def _gives_nothing(state: os.stat_result) -> bool:
+    return stat.S_ISCHR(state.st_mode) and state.st_rdev == Path(os.devnull).stat().st_rdev
 
 
 def _digested(name: str) -> NamedFile:

@@ -14,7 +14,7 @@ import typer
 from approval_client import ApprovalRequest, ApprovalResponse, Client, DashboardError
 from approval_client.command import asking, files, running, standard_input, telling
 from approval_client.command.codes import Code
-from approval_client.command.standard_input import NotShown, StandardInput
+from approval_client.command.standard_input import StandardInput
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,15 +53,15 @@ class GatedProgram:
         return ending.exit_code
 
     def _why_not(self) -> str:
-        names = files.changed(self.named, [self.executable, *self.words[1:]])
+        try:
+            names = files.changed(self.named, [self.executable, *self.words[1:]])
+            self.standard_input.make_sure()
+        except files.NotShown as error:
+            return f"{error} Nothing was run."
         if names:
             return f"Changed since it was asked: {', '.join(names)}. Nothing was run."
         if _folder() != self.folder:
             return f"The folder is not {self.folder} any more. Nothing was run."
-        try:
-            self.standard_input.make_sure()
-        except NotShown as error:
-            return f"{error} Nothing was run."
         return ""
 
 
@@ -73,7 +73,7 @@ def find(words: Sequence[str], *, has_input: bool) -> GatedProgram:
         has_input: Read our standard input for it.
 
     Raises:
-        NotShown: There is input that would not be shown.
+        NotShown: There is input, or a named pipe, that would not be shown.
         typer.Exit: There is no such program, so nothing was asked.
     """
     path = shutil.which(words[0])

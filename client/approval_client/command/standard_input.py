@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from approval_client.command.files import MAX_SHOWN, text_of
+from approval_client.command.files import MAX_SHOWN, NotShown, text_of
 from approval_client.wire import MAX_BODY_BYTES
 
 _INPUT = 0
@@ -30,10 +30,6 @@ _NOT_SHOWN = (
     "Something comes from standard input, which people are not shown and the command would not "
     "get. Pass --stdin to have it shown and handed on, or end the line with </dev/null."
 )
-
-
-class NotShown(Exception):
-    """There is input that people are not shown. The message says what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
