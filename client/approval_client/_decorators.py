@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
@@ -27,10 +28,16 @@ from approval_client.wire import Kind, digest
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Arguments = Callable[..., Mapping[str, Any]]
+_LAZY: tuple[type, ...] = (
+    *(map, filter, zip, enumerate, type(iter(int, 1))),
+    *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
+)
 _BEGUN_LATER: dict[str, Callable[[Any], bool]] = {
     "a coroutine": inspect.iscoroutine,
     "a generator": inspect.isgenerator,
     "an asynchronous generator": inspect.isasyncgen,
+    "an awaitable": lambda result: inspect.isawaitable(result) and not asyncio.isfuture(result),
+    "a lazy iterator": lambda result: isinstance(result, _LAZY),
 }
 _TIMES = {"time_limit_s", "max_wait_s"}
 _OPTIONS = {"capability", "objective", "run_id", *_TIMES, "accepts_edits", "accepts_grants"}
@@ -261,17 +268,17 @@ def _ended(tool: str, result: Any) -> Any:
     """Return what a function returned, unless that would only begin to run what was approved.
 
     Raises:
-        TypeError: It would. It was closed, so it does not.
+        TypeError: It would. It is not handed on, and was closed where that can be.
     """
     kind = next((name for name, is_one in _BEGUN_LATER.items() if is_one(result)), None)
     if kind is None:
         return result
-    if not inspect.isasyncgen(result):  # which has begun nothing, and needs a loop to be closed
+    if isinstance(result, Coroutine | Generator):  # others have begun nothing
         result.close()
     raise TypeError(
         f"{tool} returned {kind}, which would run when the approval is over, with what stands "
-        "there then. It was closed and did not run. Gate the function that consumes it, or one "
-        "that is async itself."
+        "there then. It did not run. Gate the function that consumes it, or one that is async "
+        "itself."
     )
 
 

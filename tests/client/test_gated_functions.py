@@ -1,8 +1,11 @@
 """Any function of Python can be gated: what is shown of its call is what it is called with."""
 
 import asyncio
+import csv
 import functools
 import inspect
+import io
+import itertools
 import os
 
 import pytest
@@ -217,7 +220,31 @@ def _piece_by_piece(got):
     yield 1
 
 
-@pytest.mark.parametrize("begin", [_later, _piece_by_piece])
+class _Awaitable:
+    """Awaited like a coroutine, and none."""
+
+    def __init__(self, got):
+        self.got = got
+
+    def __await__(self):
+        yield from _piece_by_piece(self.got)
+
+
+def _mapped(got):
+    return map(got.append, ["ran"])
+
+
+def _called_for(got):
+    return iter(lambda: got.append("ran"), 1)
+
+
+def _chained(got):
+    return itertools.chain(_mapped(got))
+
+
+@pytest.mark.parametrize(
+    "begin", [_later, _piece_by_piece, _Awaitable, _mapped, _called_for, _chained]
+)
 def test_what_would_run_after_the_approval_does_not_run_at_all(fake, begin):
     got = []
 
@@ -230,6 +257,24 @@ def test_what_would_run_after_the_approval_does_not_run_at_all(fake, begin):
 
     assert got == []
     assert fake.approvals[0].finished["error"].startswith("TypeError")
+
+
+def test_a_future_is_under_way_and_is_handed_out(fake):
+    @requires_approval(client=fake.async_client())
+    async def act():
+        return asyncio.ensure_future(asyncio.sleep(0, "done"))
+
+    async def run():
+        return await (await act())
+
+    assert asyncio.run(run()) == "done"
+
+
+@pytest.mark.parametrize("make", [io.StringIO, lambda: csv.reader(["a,b"]), lambda: iter([1])])
+def test_an_iterator_over_what_is_there_is_handed_out(fake, make):
+    made = make()
+
+    assert requires_approval(lambda: made, tool="read")() is made
 
 
 def test_an_async_function_hands_out_nothing_that_runs_later(fake):
