@@ -190,13 +190,13 @@ def verify(request: ApprovalRequest | Asked, decision: Decision) -> None:
                 "was approved. Ask again, with accepts_edits=True if the agent can run edited "
                 "content."
             )
-        _verify_edit(request, decision.content)
+        verify_edit(request, decision.content)
         expected = digest(request.kind, decision.content)
     if decision.digest != expected:
         raise mismatch(decision.digest, expected)
 
 
-def _verify_edit(request: ApprovalRequest, content: Any) -> None:
+def verify_edit(request: ApprovalRequest, content: Any) -> None:
     """Make sure that an edit changes nothing but what may be changed.
 
     Raises:

@@ -162,7 +162,7 @@ def _desk(
     def question(interrupt: Any, node: str, values: Any) -> Question:
         reading = read(interrupt.value, node) if read else None
         if isinstance(reading, ApprovalRequest):
-            return Question(requests=[reading], answer=_first)
+            return _alone(reading)
         return reading or _question(interrupt, node, values, find)
 
     return GraphDesk(
@@ -211,7 +211,7 @@ def _question(
 ) -> Question:
     value = interrupt.value
     if own_pair := _kept.asked(value):
-        return Question(requests=[own_pair[0]], answer=_first, starts=own_pair[1])
+        return _alone(own_pair[0], starts=own_pair[1])
     if query := _hitl.question(value, getattr(interrupt, "response_schema", None), values, find):
         return query
     if query := _inbox.question(value, find):
@@ -219,8 +219,11 @@ def _question(
     # Not our own: the value is all that is known of it.
     tool = _core.line(f"langgraph.{node}")
     request = ApprovalRequest.tool_call(tool, {"value": whole(value)})
-    return Question(requests=[request], answer=_first)
+    return _alone(request)
 
 
-def _first(responses: Sequence[ApprovalResponse]) -> dict[str, Any]:
-    return _kept.told(responses[0])
+def _alone(request: ApprovalRequest, *, starts: bool = False) -> Question:
+    def answer(responses: Sequence[ApprovalResponse]) -> dict[str, Any]:
+        return _kept.bound(request, responses[0])
+
+    return Question(requests=[request], answer=answer, starts=starts)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from approval_client._errors import DigestMismatch
+from approval_client._flow import verify_edit
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._refusals import for_model
 from approval_client.adapters import _core
@@ -15,6 +17,7 @@ from approval_client.wire import Status, canonical_json, digest, parse_json
 ASKED = "approval_request"
 STARTS = "starts_itself"  # beside it: the node uses the approval, right before it runs
 EXACT = "canonical_content"  # JSON text, whose numbers keep the digits that the digest is of
+QUESTION = "question_digest"  # of what was asked; that of an edited answer is another
 
 
 def interrupted(request: ApprovalRequest, **more: Any) -> Any:
@@ -53,6 +56,11 @@ def told(response: ApprovalResponse) -> dict[str, Any]:
     }
 
 
+def bound(request: ApprovalRequest, response: ApprovalResponse) -> dict[str, Any]:
+    """Return an answer as plain values that say which question they answer."""
+    return {**told(response), QUESTION: request.digest}
+
+
 def _keepable(content: Any, exact: str | None) -> Any:
     values = _core.plain(content)
     return values if _fits(values) else exact
@@ -81,9 +89,7 @@ def read(request: ApprovalRequest, given: Any, *, started: bool = True) -> Appro
     # Before there was the exact text beside it, the content itself was the text.
     exact = values.get(EXACT, values.get("content"))
     content = parse_json(exact) if isinstance(exact, str) else None
-    answer_digest, edited = str(values.get("digest")), values.get("edited") is True
-    is_allowed = answer_digest == request.digest or (edited and request.accepts_edits is True)
-    if not is_allowed or digest(request.kind, content) != answer_digest:
+    if not _is_answer(request, values, content):
         reason = "The approval is about different content. Nothing was approved."
         return ApprovalResponse(approved=False, reason=reason)
     return ApprovalResponse(
@@ -92,7 +98,22 @@ def read(request: ApprovalRequest, given: Any, *, started: bool = True) -> Appro
         reason=str(values.get("reason", "")),
         id=str(values.get("id", "")),
         decided_by=str(values.get("decided_by", "")),
-        digest=answer_digest,
+        digest=str(values["digest"]),
         content=content,
-        edited=edited,
+        edited=values.get("edited") is True,
     )
+
+
+def _is_answer(request: ApprovalRequest, values: Mapping[str, Any], content: Any) -> bool:
+    content_digest = digest(request.kind, content)
+    if content_digest != values.get("digest"):
+        return False
+    if values.get("edited") is not True:
+        return content_digest == request.digest
+    if request.accepts_edits is not True or values.get(QUESTION) != request.digest:
+        return False
+    try:
+        verify_edit(request, content)
+    except DigestMismatch:
+        return False
+    return True
