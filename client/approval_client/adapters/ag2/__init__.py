@@ -257,10 +257,21 @@ async def _asked_about(request: Any, context: Any) -> Any:
             "The dashboard only approves or rejects tool calls, and this is another question."
         )
     events = await context.stream.history.get_events()
-    calls = [e for e in events if hasattr(e, "arguments") and getattr(e, "id", None) == call_id]
+    calls = [e for e in events if _is_call(e, call_id)]
     if not calls:
         raise LookupError("The tool call to be approved is not in the history. Nobody was asked.")
+    story = [e for e in events if _is_call(e, call_id) or getattr(e, "parent_id", None) == call_id]
+    # An id may come again in a later turn: then each earlier call of it has its result.
+    if story[-1] is not calls[-1] or len(story) != 2 * len(calls) - 1:
+        raise LookupError(
+            "Several tool calls of one id are open, and AG2 does not say which of them is to be "
+            "approved. Nobody was asked. Use approval_required or gate, which are told."
+        )
     return calls[-1]
+
+
+def _is_call(event: Any, call_id: str) -> bool:
+    return hasattr(event, "arguments") and getattr(event, "id", None) == call_id
 
 
 def _approved(event: Any, tool: Any, response: ApprovalResponse) -> Any:
