@@ -65,6 +65,7 @@ from approval_client.wire import (
     OutcomeState,
     Source,
     Status,
+    StepAnswer,
     canonical_json,
     digest,
     parse_json,
@@ -194,6 +195,27 @@ def verify(request: ApprovalRequest | Asked, decision: Decision) -> None:
         expected = digest(request.kind, decision.content)
     if decision.digest != expected:
         raise mismatch(decision.digest, expected)
+    if decision.steps and not _fits_steps(request, decision):
+        raise DigestMismatch(
+            "What the answer says of the steps of the plan is not what it approves. Nothing was "
+            "approved. Ask again."
+        )
+
+
+def _fits_steps(request: ApprovalRequest | Asked, decision: Decision) -> bool:
+    """Return whether what may run is exactly the steps that are allowed."""
+    answers = {step["index"]: step["answer"] for step in decision.steps}
+    indexes = sorted(i for i, answer in answers.items() if answer == StepAnswer.ALLOWED)
+    if len(answers) < len(decision.steps):
+        return False
+    if isinstance(request, Asked):  # whose content is not known, and is approved as a whole
+        return len(indexes) == len(answers)
+    steps = request.content[EDITABLE[Kind.PLAN]] if request.kind is Kind.PLAN else []
+    if not all(index in range(len(steps)) for index in answers):
+        return False
+    content = decision.content if decision.edited else request.content
+    remainder = {EDITABLE[Kind.PLAN]: [steps[index] for index in indexes]}
+    return canonical_json({**content, **remainder}) == canonical_json(content)
 
 
 def verify_edit(request: ApprovalRequest, content: Any) -> None:
@@ -207,12 +229,16 @@ def verify_edit(request: ApprovalRequest, content: Any) -> None:
     if is_object and canonical_json({**content, name: None}) == canonical_json(
         {**request.content, name: None}
     ):
-        steps = content[name]
-        if request.kind is not Kind.PLAN or _is_within(steps, request.content[name]):
+        value = content[name]
+        if request.kind is Kind.PLAN:
+            fits = _is_within(value, request.content[name])
+        else:
+            fits = isinstance(value, dict if request.kind is Kind.TOOL_CALL else str)
+        if fits:
             return
     raise DigestMismatch(
-        f"The answer changes more than the {name}, which reviewers may not do. Nothing was "
-        "approved. Ask again."
+        f"The answer changes more than the {name}, or its type, which reviewers may not do. "
+        "Nothing was approved. Ask again."
     )
 
 

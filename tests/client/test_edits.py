@@ -1,10 +1,11 @@
 """What a reviewer changed: taken by who said so, refused by everybody else."""
 
 import json
+from contextlib import nullcontext
 
 import pytest
 
-from approval_client import ApprovalRequest, DigestMismatch, requires_approval
+from approval_client import ApprovalRequest, Asked, DigestMismatch, Pending, requires_approval
 from approval_client.testing import FakeDashboard, approve
 from approval_client.wire import digest, parse_json
 
@@ -31,7 +32,12 @@ BAD = [
     ("plan", {"steps": [STEPS[1], STEPS[0]]}),
     ("plan", {"steps": []}),
     ("code", "y"),
+    ("code", {"code": ["y"], "language": "python"}),
+    ("tool", {"tool": "move", "arguments": None}),
+    ("memory", {"operation": "save", "user_id": "u", "content": {"a": 1}, "existing": None}),
+    ("plan", {"steps": {"0": STEPS[1]}}),
 ]
+ALLOWED, HELD, REFUSED = "allowed", "held", "refused"
 
 
 def answered(kind, content, **more):
@@ -78,6 +84,57 @@ def test_what_became_of_the_steps_is_told():
     response = answered("plan", GOOD["plan"], steps=steps).client().request_approval(ASKED["plan"])
 
     assert list(response.steps) == steps
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, {0: ALLOWED, 1: REFUSED}),
+        (None, {0: ALLOWED}),
+        (None, {0: ALLOWED, 1: ALLOWED, 2: HELD}),
+        (None, {0: ALLOWED, 1: ALLOWED, -1: HELD}),
+        (GOOD["plan"], {0: ALLOWED, 1: ALLOWED}),
+        (GOOD["plan"], {0: ALLOWED, 1: HELD}),
+    ],
+)
+def test_steps_that_contradict_what_is_approved_open_nothing(content, words):
+    steps = [{"index": index, "answer": answer} for index, answer in words.items()]
+    dashboard = answered("plan", content, steps=steps)
+
+    with pytest.raises(DigestMismatch, match="Nothing was approved"):
+        dashboard.client().request_approval(ASKED["plan"])
+
+    assert dashboard.approvals[0].started == 0
+
+
+def test_two_answers_to_one_step_open_nothing():
+    steps = [{"index": index, "answer": ALLOWED} for index in (0, 1, 1)]
+
+    with pytest.raises(DigestMismatch):
+        answered("plan", None, steps=steps).client().request_approval(ASKED["plan"])
+
+
+def test_answers_to_steps_of_what_is_no_plan_open_nothing():
+    steps = [{"index": 0, "answer": ALLOWED}]
+
+    with pytest.raises(DigestMismatch):
+        answered("code", None, steps=steps).client().request_approval(ASKED["code"])
+
+
+@pytest.mark.parametrize(("word", "opens"), [(ALLOWED, True), (HELD, False)])
+def test_of_a_plan_whose_steps_are_not_known_all_have_to_be_allowed(word, opens):
+    client = answered("plan", None, steps=[{"index": 0, "answer": word}]).client()
+    pending = client.submit(ApprovalRequest.plan(STEPS[:1]))
+    known = Pending(request=Asked(digest=pending.request.digest), id=pending.id)
+
+    with nullcontext() if opens else pytest.raises(DigestMismatch):
+        assert client.wait(known).approved is opens
+
+
+def test_a_plan_whose_steps_are_all_allowed_is_approved():
+    steps = [{"index": index, "answer": ALLOWED} for index in (0, 1)]
+
+    assert answered("plan", None, steps=steps).client().request_approval(ASKED["plan"]).approved
 
 
 def test_an_unknown_word_about_a_step_is_no_answer():
