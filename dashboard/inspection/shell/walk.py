@@ -24,6 +24,7 @@ _RAW = {"raw_string", "ansi_c_string"}
 _QUOTED = _RAW | {"string", "concatenation", "word"}
 _UNQUOTING = {"expansion", "arithmetic_expansion", "subscript", "c_style_for_statement"}
 _QUOTING = {"process_substitution", "do_group"}
+_SIGN = re.compile(rb"[$`]")
 _EXPANSION = re.compile(r"\$[({\[]|`|[<>]\(")
 WORDS_BEHIND = doubt("parsed-in-part", "words-after-redirection")
 _CODE_IN_VALUE = doubt(
@@ -229,7 +230,9 @@ class ShellWalk:
         if name is not None:
             self._notes.add(*assigning(plain(name)))
         for child in every(node) if node.type == "test_command" else node.named_children:
-            if child.type in _QUOTED and _holds_code(text_of(child, self._scope).text):
+            # What has neither sign holds none, however it is quoted; most have none.
+            may_hold_code = child.type in _QUOTED and _SIGN.search(child.text or b"")
+            if may_hold_code and _holds_code(text_of(child, self._scope).text):
                 self._notes.add(_CODE_IN_VALUE)
 
     def _names(self, node: Node) -> None:
