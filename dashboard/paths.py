@@ -7,14 +7,9 @@ _MACHINES = {"/readyz", "/metrics", "/sign-in/provider/signed-out"}
 _SUBMIT = ("POST", "/api/v1/approvals")
 
 
-def is_api(path: str) -> bool:
-    """Whether a path is for agents."""
-    return path.startswith(_API)
-
-
 def is_machine(path: str) -> bool:
     """Whether a path is for programs: agents, those who watch this server, a provider."""
-    return is_api(path) or path in _MACHINES
+    return path.startswith(_API) or path in _MACHINES
 
 
 def is_submission(method: str, path: str) -> bool:

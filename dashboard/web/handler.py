@@ -5,11 +5,10 @@ connection in each. Here requests share pools: what comes in while all threads o
 waits, and is served in the order in which it came.
 
 Each kind of callers has a pool: agents; what people answer; pages that they only look at; and
-whoever is not known to be signed in or to have a token that works, which anybody may be. So no
-number of pages, of agents who ask or of strangers stands before a decision, and no number of those
-who ask or of strangers before an agent that reports. Of one caller few are taken at once. A page
-is begun in a moment when nobody's answer is being taken, for all threads share one interpreter;
-where there is no such moment, after a while.
+whoever is not known to be signed in, which anybody may be. So no number of pages, of agents who
+ask or of strangers stands before a decision, and no number of those who ask before an agent that
+reports. Of one caller few are taken at once. A page is begun in a moment when nobody's answer is
+being taken, for all threads share one interpreter; where there is no such moment, after a while.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from dashboard import metrics
-from dashboard.paths import is_api, is_machine, is_submission, token_of
+from dashboard.paths import is_machine, is_submission, token_of
 
 POOLS = {"agents": 5, "people": 3, "pages": 2, "strangers": 2}
 """Threads of each pool. Two draw pages: each takes its share of the one interpreter from those who
@@ -70,7 +69,7 @@ class PooledHandler(ASGIHandler):
         self._drawing = asyncio.Semaphore(POOLS["pages"])
         # Each is there as long as somebody has it or waits for it.
         self._of_caller: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
-        self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._known: OrderedDict[str, None] = OrderedDict()
         self._answers, self._no_answer = 0, asyncio.Event()
         self._no_answer.set()
 
@@ -98,26 +97,22 @@ class PooledHandler(ASGIHandler):
             work = self._in_pool(pool, partial(self._respond, scope, request))
             # Not when the client has hung up: the thread works on, and so the turn is not over.
             work.add_done_callback(partial(_end, turn.pop_all()))
-        response, was_let_in = await asyncio.shield(work)
-        if was_let_in:
-            self.remember(token=_token(request), session=_session(request))
+        response, is_signed_in = await asyncio.shield(work)
+        if is_signed_in:
+            self.remember(_session(request))
         return response
 
-    def remember(self, *, token: str = "", session: str = "") -> None:
-        """Note that whoever sends this was let in: they have the pool of agents or of people."""
-        for kind, secret in ("token", token), ("session", session):
-            if secret:
-                self._known[kind, secret] = None
-                self._known.move_to_end((kind, secret))
-        while len(self._known) > _MOST_KNOWN:
+    def remember(self, session: str) -> None:
+        """Note that whoever sends this cookie was signed in: they have the pools of people."""
+        self._known[session] = None
+        self._known.move_to_end(session)
+        if len(self._known) > _MOST_KNOWN:
             self._known.popitem(last=False)
 
     def _pool_of(self, request: Any) -> str:
-        if is_api(request.path):
-            return "agents" if ("token", _token(request)) in self._known else "strangers"
         if is_machine(request.path):
             return "agents"
-        if ("session", _session(request)) not in self._known:
+        if _session(request) not in self._known:
             return "strangers"
         return "pages" if request.method in _SAFE else "people"
 
@@ -145,7 +140,7 @@ class PooledHandler(ASGIHandler):
         elif pool == "people":
             yield self._of(_session(request))
         elif pool == "agents":
-            token = _token(request)
+            token = token_of(request.META.get("HTTP_AUTHORIZATION", ""))
             if not is_submission(request.method, request.path):
                 yield self._of(f"calls {token}")  # which wait for none of its submissions
                 return
@@ -167,17 +162,17 @@ class PooledHandler(ASGIHandler):
         return loop.run_in_executor(self.pools[pool], context.run, work)
 
     def _respond(self, scope: Any, request: HttpRequest) -> tuple[HttpResponseBase, bool]:
-        """Return the response, and whether it was made for a token or a session that works."""
+        """Return the response, and whether it was made for somebody who is signed in."""
         signals.request_started.send(sender=type(self), scope=scope)
         response = self.get_response(request)
         # Absent where nobody asked for it, as while the database is away.
-        person, token = getattr(request, "_cached_user", None), getattr(request, "auth", None)
-        was_let_in = bool(token or (person and person.is_authenticated))
+        person = getattr(request, "_cached_user", None)
+        is_signed_in = bool(person and person.is_authenticated)
         vars(response)["_handler_class"] = type(self)  # as Django's own handlers note
         if not response.streaming:
             # Ends the request for Django, which gives the connection of this thread back.
             response.close()
-        return response, was_let_in
+        return response, is_signed_in
 
 
 def _end(turn: ExitStack, _: object) -> None:
@@ -185,15 +180,7 @@ def _end(turn: ExitStack, _: object) -> None:
 
 
 def _session(request: Any) -> str:
-    """Return the cookie of a page; of programs no cookie counts."""
-    if is_machine(request.path):
-        return ""
     return str(request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""))
-
-
-def _token(request: Any) -> str:
-    """Return the token of a call to the API; of pages none counts."""
-    return token_of(request.META.get("HTTP_AUTHORIZATION", "")) if is_machine(request.path) else ""
 
 
 def _size(body: IO[bytes]) -> int:

@@ -20,7 +20,6 @@ from tests.live.conftest import scope
 MORE_THAN_THREADS = 12
 HOST = "127.0.0.1:8000"
 SESSIONS = ["ada", "bob", "cy"]
-TOKENS = ["one", "two", "another", *map(str, range(MORE_THAN_THREADS))]
 go_on = Event()
 
 
@@ -70,9 +69,7 @@ def application(settings):
     go_on.clear()
     application = handler.PooledHandler()
     for session in SESSIONS:
-        application.remember(session=session)
-    for token in TOKENS:
-        application.remember(token=token)
+        application.remember(session)
     yield application
     go_on.set()
     for pool in application.pools.values():
@@ -150,21 +147,6 @@ async def test_strangers_stand_before_nobody(application, monkeypatch, method, a
     assert await answers(strangers) == [200] * len(strangers)
 
 
-@pytest.mark.parametrize(
-    "asked", [("POST", "/api/v1/approvals"), ("POST", "/api/v1/approvals/x/outcome")]
-)
-async def test_tokens_that_nobody_issued_stand_before_no_agent(application, asked):
-    strangers = [
-        await requested(application, "GET", "/api/v1/slow", token=f"made-up-{number}")
-        for number in range(MORE_THAN_THREADS)
-    ]
-
-    talk = await requested(application, *asked, token="one")
-
-    assert (await talk.receive_output(3))["status"] == 200
-    assert await answers(strangers) == [200] * len(strangers)
-
-
 async def test_one_person_who_answers_much_stands_before_no_other(application):
     much = [await requested(application, "POST", "/slow") for _ in range(MORE_THAN_THREADS)]
 
@@ -207,13 +189,13 @@ async def test_whoever_was_signed_in_has_the_pools_of_people_from_then_on(
     person = SimpleNamespace(is_authenticated=is_signed_in)
     monkeypatch.setattr(HttpRequest, "_cached_user", person, raising=False)
     cookies = {settings.SESSION_COOKIE_NAME: "new"}
-    asked = SimpleNamespace(path="/", method="GET", COOKIES=cookies, META={})
+    asked = SimpleNamespace(path="/", method="GET", COOKIES=cookies)
     assert application._pool_of(asked) == "strangers"
 
     talk = await requested(application, "GET", "/whoever", session="new")
     await talk.receive_output(3)
 
-    assert application._pool_of(asked) == ("pages" if is_signed_in else "strangers")
+    assert application._pool_of(asked) == "pages" if is_signed_in else "strangers"
 
 
 @pytest.mark.django_db
@@ -297,18 +279,3 @@ async def test_a_page_waits_only_so_long_for_those_who_answer(application, monke
 def test_the_pools_and_the_hub_fit_into_the_pool_of_connections():
     hub, others = 2, 6  # such as those of the background and of what looks whether it is ready
     assert sum(handler.POOLS.values()) + hub + others <= POSTGRESQL_OPTIONS["pool"]["max_size"]
-
-
-@pytest.mark.parametrize("works", [True, False])
-async def test_a_token_that_works_has_the_pool_of_agents_from_then_on(
-    application, monkeypatch, works
-):
-    monkeypatch.setattr(HttpRequest, "auth", works or None, raising=False)
-    header = {"HTTP_AUTHORIZATION": "bearer new"}
-    asked = SimpleNamespace(path="/api/v1/approvals/x", method="GET", COOKIES={}, META=header)
-    assert application._pool_of(asked) == "strangers"
-
-    talk = await requested(application, "GET", "/api/v1/whoever", token="new", session="")
-    await talk.receive_output(3)
-
-    assert application._pool_of(asked) == ("agents" if works else "strangers")
