@@ -277,8 +277,8 @@ def _ended(tool: str, result: Any) -> Any:
         result.close()
     raise TypeError(
         f"{tool} returned {kind}, which would run when the approval is over, with what stands "
-        "there then. It did not run. Gate the function that consumes it, or one that is async "
-        "itself."
+        "there then. It was not handed on. Gate the function that consumes it, or one that is "
+        "async itself."
     )
 
 

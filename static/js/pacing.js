@@ -3,15 +3,15 @@
 
 const PATIENCE = 5; // times what the last answer took
 const LONGEST_MS = 30_000; // a computer that slept would wait for as long again, and more
-let isLeaving = false; // somebody is on the way to another page, or to a file
+let arrivesBy = 0; // when somebody who is on the way to another page, or to a file, should be there
 
 /** Read the page again; but a reload would call off the way to another page, so that has its time first. */
 export function reload() {
-  setTimeout(() => location.reload(), isLeaving ? LONGEST_MS : 0);
+  setTimeout(() => location.reload(), arrivesBy - performance.now());
 }
 
-window.addEventListener("beforeunload", () => (isLeaving = true));
-window.addEventListener("pageshow", () => (isLeaving = false));
+window.addEventListener("beforeunload", () => (arrivesBy = performance.now() + LONGEST_MS));
+window.addEventListener("pageshow", () => (arrivesBy = 0));
 
 /**
  * @param {number} took_ms - what the last answer took

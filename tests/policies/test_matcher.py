@@ -76,8 +76,6 @@ def test_a_tool_that_is_spelled_otherwise_may_be_what_is_rejected_and_is_not_app
         ("run_sql_query", "runSQLQuery"),
         ("transfer_funds", "transfer__funds"),
         ("transfer_funds", "Transfer - Funds"),
-        ("deletefile", "deletefile\ufe0f"),
-        ("deletefile", "delete\u2800file"),
     ],
 )
 def test_words_that_are_joined_in_another_way_may_be_the_same_tool(rule, tool):

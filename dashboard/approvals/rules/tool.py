@@ -10,7 +10,7 @@ from typing import Any
 from approval_client.wire import TOOL_ANNOTATIONS, TOOL_HINTS, TOOL_SCHEMA, canonical_json
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.notes import FindingKind
-from dashboard.policies.rules.readings import tool_names, without_joints
+from dashboard.policies.rules.readings import tool_readings, without_joints
 
 MOST_TOOLS = 2_000
 """Tools of one agent that are listed. Calls of further ones are always for a person."""
@@ -34,7 +34,7 @@ def schema_digest(evidence: Mapping[str, Any]) -> str:
 
 def spelling_of(name: str) -> str:
     """Return a tool's name as those read it who mind no spelling, nor what stands before it."""
-    return tool_names(name)[-1]
+    return tool_readings(name)[-1]
 
 
 def bare_spelling_of(name: str) -> str:

@@ -13,7 +13,13 @@ from approval_client.wire import Kind
 from dashboard.inspection.findings import Finding, Severity, Unseen
 from dashboard.policies.rules import arguments, hours
 from dashboard.policies.rules.facts import Facts
-from dashboard.policies.rules.patterns import fits_any, fits_any_loosely, pattern
+from dashboard.policies.rules.patterns import (
+    Pattern,
+    PatternRefused,
+    fits_any,
+    fits_any_loosely,
+    pattern,
+)
 from dashboard.policies.rules.readings import spellings, tool_spellings
 from dashboard.policies.rules.rule import Argument, Effect, FindingsMatch, Hours, Rule, ToolClass
 
@@ -223,13 +229,23 @@ def _content_matches(text: str, effect: Effect) -> Built:
         sentence = f"The content as a whole does not match {text!r}."
         return lambda facts: compiled.fits(facts.whole), sentence
 
+    at_lines = _at_lines(text)
+
     def holds(facts: Facts) -> bool | Unsure:
         if any(map(compiled.occurs_in, facts.texts)):
             return True
         values = facts.values
-        return Unsure() if values is None or any(map(compiled.occurs_in, values)) else False
+        return Unsure() if values is None or at_lines.occurs_in(values) else False
 
     return holds, f"The content does not match {text!r} anywhere."
+
+
+def _at_lines(text: str) -> Pattern:
+    """Return a pattern whose ``^`` and ``$`` are at each line: one search sees all values."""
+    try:
+        return pattern(f"(?m){text}")
+    except PatternRefused:  # just too large with it
+        return pattern(text)
 
 
 def _either(names: Iterable[str]) -> str:

@@ -87,17 +87,18 @@ class Facts:
         return (self.canonical, "\n".join(_strings(self.question.content)).encode())
 
     @cached_property
-    def values(self) -> tuple[bytes, ...] | None:
-        """Each text of a content that is JSON by itself, also those within texts that are JSON.
+    def values(self) -> bytes | None:
+        """The texts of a content that is JSON, also those within texts that are JSON, in lines.
 
-        None where there are too many to look at.
+        Empty for code; None where there are too many to look at.
         """
         if self.whole is not self.canonical:
-            return ()
+            return b""
         parts = leaves(self.question.content)
         if parts is None:
             return None
-        return tuple(part.encode(errors="replace") for part in parts if isinstance(part, str))
+        texts = (part for part in parts if isinstance(part, str))
+        return "\n".join(texts).encode(errors="replace")
 
     @cached_property
     def tool(self) -> Any:

@@ -23,14 +23,7 @@ _LONGEST_FOLDED = 10_000  # characters; names are shorter
 _PIECE = 128  # characters: to normalise a long row of marks takes its square
 _BLANKS = " \t\r\n\f\v\xa0\ufeff"
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_NOT_SEEN = [
-    *range(0xFE00, 0xFE10),  # which form of a character is meant
-    0x2800,  # braille without a dot
-    *range(0x1BCA0, 0x1BCA4),
-    *range(0x13430, 0x13440),
-]
-"""What a name may have though nobody sees it, as with emoji; the rest is refused in names."""
-_JOINTS = str.maketrans(dict.fromkeys("-. ", "_") | dict.fromkeys(map(chr, _NOT_SEEN), ""))
+_JOINTS = str.maketrans(dict.fromkeys("-. ", "_"))
 _LONGEST_SPELLING = 400
 _PREFIX = re.compile(r"__|[.:/]")
 _LONGEST_NUMBER = 5_000  # characters; JSON numbers are shorter
@@ -91,14 +84,14 @@ def spellings(name: str) -> tuple[str, ...]:
 @lru_cache(maxsize=1024)
 def tool_spellings(tool: str) -> tuple[str, ...]:
     """Return how the names by which a tool may be called may be read."""
-    return _with_bare(tool_names(tool))
+    return _with_bare(tool_readings(tool))
 
 
 def _with_bare(spelled: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*spelled, *map(without_joints, spelled))))
 
 
-def tool_names(tool: str) -> tuple[str, ...]:
+def tool_readings(tool: str) -> tuple[str, ...]:
     """Return the names by which a tool may be called, with and without what stands before it.
 
     ``mcp__orders__get`` is how agents call the tool ``get`` of the MCP server ``orders``, and
