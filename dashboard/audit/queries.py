@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Replace
 
+from dashboard.audit.actions import Action
 from dashboard.audit.heads import Head
 from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
+from dashboard.clock import CLOCKS_DIFFER_BY
 
 BACKUP = "backup"
 """The subject of entries about backups."""
@@ -39,13 +41,9 @@ class LogFilter:
 
 def newest(log_filter: LogFilter, most: int) -> list[AuditEntry]:
     """The entries that are wanted, newest first."""
-    entries = AuditEntry.objects.order_by("-seq")
+    entries = _between(log_filter.since, log_filter.until).order_by("-seq")
     if log_filter.before:
         entries = entries.filter(seq__lt=log_filter.before)
-    if log_filter.since:
-        entries = entries.filter(seq__gte=_first_at(log_filter.since), at__gte=log_filter.since)
-    if log_filter.until:
-        entries = entries.filter(seq__lt=_first_at(log_filter.until), at__lt=log_filter.until)
     if log_filter.actions:
         entries = entries.filter(action__in=log_filter.actions)
     if log_filter.names:
@@ -57,16 +55,36 @@ def newest(log_filter: LogFilter, most: int) -> list[AuditEntry]:
     return list(entries[:most])
 
 
-def _first_at(moment: datetime) -> int:
-    """Find the first entry of a moment or later, by halves: entries stand in the order of time.
+def _between(since: datetime | None, until: datetime | None) -> QuerySet[AuditEntry]:
+    """The entries from one moment on and before another.
 
-    An index would cost every decision a write. Returns one past the last if there is none.
+    Entries stand in the order of time, but for clocks that go back by less than they may. So
+    where they begin and end is found by halves: an index would cost every decision a write. Where
+    an earlier time was accepted there is no such order, and all of them are looked at.
+    """
+    entries = AuditEntry.objects.all()
+    if not since and not until:
+        return entries
+    went_back = about("").filter(action=Action.CLOCK_ACCEPTED).exists()
+    if since:
+        start = 1 if went_back else _first_at(since, early=CLOCKS_DIFFER_BY)
+        entries = entries.filter(seq__gte=start, at__gte=since)
+    if until:
+        end = _last() + 1 if went_back else _first_at(until, early=-CLOCKS_DIFFER_BY)
+        entries = entries.filter(seq__lt=end, at__lt=until)
+    return entries
+
+
+def _first_at(moment: datetime, *, early: timedelta) -> int:
+    """Find the first entry that is of a moment less ``early``, or later, by halves.
+
+    Returns one past the last if there is none.
     """
     low, high = 1, _last() + 1
     while low < high:
         middle = (low + high) // 2
         at = AuditEntry.objects.filter(seq=middle).values_list("at", flat=True).first()
-        if at is not None and at < moment:
+        if at is not None and moment - at > early:  # the first and the last day have no sum
             low = middle + 1
         else:
             high = middle

@@ -116,7 +116,8 @@ def verify(walk: Walk | None = None, expect: Mapping[int, str] | None = None) ->
     """
     walk, expect = walk or Walk(), expect or {}
     return (
-        _break_before_head(walk, expect)
+        _break_before_first()
+        or _break_before_head(walk, expect)
         or walk.first_break(links(walk.seq), expect)
         or _break_before_head(walk, expect)
     )
@@ -386,6 +387,14 @@ def links(since: int = 0, until: int | None = None) -> Iterator[Link]:
     while page := list(rows.filter(seq__gt=since)[:_PAGE]):
         yield from map(Link._make, page)
         since = page[-1][0]
+
+
+def _break_before_first() -> Break | None:
+    """See that nothing stands before entry 1: no walk would come past it, and pages show it."""
+    seq = AuditEntry.objects.order_by("seq").values_list("seq", flat=True).first()
+    if seq is None or seq >= 1:
+        return None
+    return Break(1, f"entry {seq} stands before the first one")
 
 
 def _break_before_head(walk: Walk, expect: Mapping[int, str]) -> Break | None:

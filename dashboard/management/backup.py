@@ -117,6 +117,15 @@ def head_of(url: str) -> Head:
     return head
 
 
+def has_entry(url: str, head: Head) -> bool:
+    """Whether the log of a copy, which was proved, has the entry that a head names."""
+    try:
+        manage(url, "verify_audit", "--expect", str(head))
+    except CommandError:
+        return False
+    return True
+
+
 def manage(url: str, *command: str) -> str:
     """Run a command of ours on another database; returns what it printed.
 

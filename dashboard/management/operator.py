@@ -26,13 +26,16 @@ class OperatorCommand(BaseCommand):
     # Django's are about our code, which the tests have checked; settings are checked on loading.
     requires_system_checks: list[str] = []
 
+    so_far = "Nothing was done."
+    """What to say was done if the database fails now. Set it before a step is committed."""
+
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command."""
         try:
             return super().execute(*args, **options)
         except DatabaseError as error:
             raise CommandError(
-                f"Nothing was done. {cannot_be_used(error)} Check DATABASE_URL, and run "
+                f"{self.so_far} {cannot_be_used(error)} Check DATABASE_URL, and run "
                 f"`{settings.OPERATOR_COMMAND} start` or `{settings.OPERATOR_COMMAND} migrate` "
                 "once."
             ) from None

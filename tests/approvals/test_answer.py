@@ -257,6 +257,13 @@ def test_the_first_of_two_is_a_vote_and_opens_nothing(two, alice):
     assert AuditEntry.objects.filter(action="approval.voted").count() == 1
 
 
+def test_a_second_vote_of_the_same_person_with_another_reason_is_refused(two, alice):
+    make.decided(two, alice, reason="Looks right.")
+
+    with pytest.raises(NotAllowed, match="approved this already, with another reason"):
+        make.decided(two, alice, reason="No, wait.")
+
+
 def test_the_second_of_two_approves(two, alice, bob):
     make.decided(two, alice)
 
@@ -685,3 +692,33 @@ def test_who_lost_the_right_gives_nothing_again(token, alice, bob):
 
     with pytest.raises(NotAllowed):
         again(make.pending(token, run_id="r"), alice, earlier)
+
+
+@pytest.mark.parametrize("answer", [Status.APPROVED, Status.REJECTED])
+def test_the_same_answer_with_other_words_is_another_one(token, alice, answer):
+    approval = make.pending(token)
+    make.decided(approval, alice, answer, reason="First.")
+
+    with pytest.raises(AlreadyClosed):
+        make.decided(approval, alice, answer, reason="Second.")
+
+
+def test_an_answer_that_repeats_an_earlier_one_returns_the_first_when_sent_again(
+    token, alice, bob
+):
+    earlier = make.decided(make.pending(token, run_id="r"), alice, Status.REJECTED, reason="No.")
+    same = make.pending(token, run_id="r")
+    first = again(same, bob, earlier)
+
+    assert again(same, bob, earlier) == first
+
+
+def test_an_approval_that_allows_steps_is_not_the_one_that_did_not(token, alice):
+    make.in_force(make.REMEMBERS)
+    steps = {"steps": [{"code": "print(1)", "language": "python"}]}
+    more = {"kind": "plan", "capability": "plan", "content": steps, "accepts_grants": True}
+    plan = make.pending(token, run_id="r", **more)
+    make.decided(plan, alice)
+
+    with pytest.raises(AlreadyClosed):
+        make.decided(plan, alice, allow_steps=True)

@@ -439,3 +439,22 @@ def test_the_log_says_the_same_of_every_remembered_yes(token, alice):
     assert set(once) == set(step) == set(chosen)
     assert [said["kind"] for said in (once, step, chosen)] == ["code", "tool_call", "code"]
     assert [said["most_uses"] for said in (once, step, chosen)] == [1, 1, 10]
+
+
+@pytest.mark.parametrize("rules", [(), (EDITORS,)])
+def test_a_rejection_with_a_replacement_returns_the_first_when_sent_again(token, alice, rules):
+    make.in_force(*rules)
+    approval = make.pending(token, content=MOVED_CODE, run_id="r")
+    edit = make.edited(approval, alice, content=BETTER)
+    same = {"status": Status.REJECTED, "basis": make.basis(approval, edit), "reason": "No."}
+
+    assert make.decided(approval, alice, **same) == make.decided(approval, alice, **same)
+
+
+def test_a_rejection_with_a_replacement_is_not_the_one_without(token, alice):
+    approval = make.pending(token, content=MOVED_CODE, run_id="r")
+    basis = make.basis(approval, make.edited(approval, alice, content=BETTER))
+    make.decided(approval, alice, Status.REJECTED, reason="No.")
+
+    with pytest.raises(AlreadyClosed):
+        make.decided(approval, alice, Status.REJECTED, basis=basis, reason="No.")

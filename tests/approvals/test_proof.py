@@ -416,6 +416,41 @@ def test_a_rewrite_of_log_and_tables_is_found_by_a_head_that_was_kept_alone(hous
     assert audit.verify(expect=kept).reason == f"entry {seq} is not the one that was expected"
 
 
+def test_an_entry_before_the_first_one_proves_nothing(token, alice):
+    approval = make.pending(token)
+    kept = AuditHead.objects.get()
+    make.decided(approval, alice)
+    assert tables() == []
+    guards.remove()
+    AuditEntry.objects.filter(seq__gt=kept.seq).update(seq=F("seq") - 1000)
+
+    assert any(str(approval.pk) in sentence for sentence in tables())
+
+
+def test_a_class_that_a_tool_is_given_later_says_nothing_of_earlier_signatures(
+    token, ada, alice, bob
+):
+    in_class = {"tool_classes": ["money"]}
+    signed = {
+        "name": "Sign",
+        "effect": "review",
+        "when": in_class,
+        "demands": {"proof": "passkey"},
+    }
+    published(ada, signed)
+    call = {"tool": "pay", "arguments": {"user": "u1"}}
+    schema = {"type": "object", "properties": {"user": {"type": "string"}}}
+    more = {"kind": Kind.TOOL_CALL, "capability": "pay", "evidence": {"tool_schema": schema}}
+    tool = make.pending(token, content=call, **more).tool_id
+    services.class_tools({tool: services.ClassChange("", "reads")}, by=ada, auth="command")
+    approval = make.pending(token, content=call, accepts_edits=True, **more)
+    edit = make.edited(approval, alice, content={"tool": "pay", "arguments": {"user": "u2"}})
+    make.decided(approval, bob, basis=make.basis(approval, edit))
+    services.class_tools({tool: services.ClassChange("reads", "money")}, by=ada, auth="command")
+
+    assert found() == []
+
+
 # --- beside traffic ----------------------------------------------------------------------
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from approval_client.wire import Status, StepAnswer, canonical_json
-from dashboard.approvals.errors import EditRefused, StepsRefused
+from dashboard.approvals.errors import AlreadyClosed, EditRefused, StepsRefused
 from dashboard.approvals.models import Decision, Edit
 from dashboard.approvals.rules.step import StepSaid
 from tests import make
@@ -73,3 +73,16 @@ def test_what_is_no_plan_has_no_steps(token, alice):
 
     with pytest.raises(StepsRefused, match="Only a plan has steps"):
         make.decided(code, alice, Status.REJECTED, steps=BOTH)
+
+
+def test_a_rejection_with_words_on_steps_returns_the_first_when_sent_again(plan, alice):
+    first = make.decided(plan, alice, Status.REJECTED, steps=BOTH)
+
+    assert make.decided(plan, alice, Status.REJECTED, steps=BOTH) == first
+
+
+def test_a_rejection_with_words_on_steps_is_not_the_one_without(plan, alice):
+    make.decided(plan, alice, Status.REJECTED)
+
+    with pytest.raises(AlreadyClosed):
+        make.decided(plan, alice, Status.REJECTED, steps=BOTH)

@@ -175,3 +175,15 @@ class TestTheMomentOfAnEntry:
             cursor.execute("UPDATE dashboard_auditentry SET at = at || %s WHERE seq = 2", [more])
 
         assert verify() == Break(2, "entry 2 was changed")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("seq", [0, -1])
+def test_an_entry_before_the_first_one_is_a_break(seq):
+    record_some(2)
+    guards.remove()
+    AuditEntry.objects.create(
+        seq=seq, at=datetime.now(UTC), actor="a", action="b", prev="", hash=""
+    )
+
+    assert verify() == Break(1, f"entry {seq} stands before the first one")

@@ -184,7 +184,10 @@ def test_a_database_that_is_gone_is_restored_once_that_was_said(house, before):
     done = restored(house, before[0], "--older")
 
     assert refused.returncode == 1
-    assert "There is no log of the database to be read. It had" in refused.stderr
+    assert (
+        "The log of the database that was used last is not there to be read. It had"
+        in refused.stderr
+    )
     assert "is kept as" not in done.stdout
     assert done.returncode == 0, done.stderr
     house.start()
@@ -220,4 +223,37 @@ def test_a_backup_that_lacks_nothing_is_restored_without_a_word(house, tmp_path)
     done = restored(house, tmp_path / "latest")
 
     assert done.returncode == 0, done.stderr
+    assert house.audit_is_whole() is True
+
+
+NEWER_SCHEMA = """
+from django.db.migrations.recorder import MigrationRecorder
+MigrationRecorder.Migration.objects.create(app="dashboard", name="9999_newer")
+"""
+OLD_SCHEMA = NEWER_SCHEMA.replace("create(", "filter(").rstrip() + ".delete()"
+
+
+def test_a_backup_that_could_not_be_recorded_is_said_to_be_there(house, tmp_path):
+    house.manage("shell", "-v0", "-c", NEWER_SCHEMA)
+    done = house.manage("backup", str(tmp_path / "backup"))
+    house.manage("shell", "-v0", "-c", OLD_SCHEMA)
+
+    assert done.returncode == 1
+    assert "was made and verified. The audit log does not say so." in done.stderr
+    assert (tmp_path / "backup.head").is_file()
+
+
+def test_what_only_the_data_folder_knows_of_is_lost_and_recorded(house, tmp_path):
+    house.end_servers()
+    backed_up(house, tmp_path / "latest")
+    later = f"900000:{'a' * 64}"  # of the database that was used before this one
+    (house.folder / "audit_head").write_text(f"{later}\n")
+    refused = restored(house, tmp_path / "latest")
+    done = restored(house, tmp_path / "latest", "--older")
+
+    assert refused.returncode == 1
+    assert "It had 900,000 entries and the backup has" in refused.stderr
+    assert done.returncode == 0, done.stderr
+    query = "SELECT details FROM dashboard_auditentry WHERE action = 'database.accepted'"
+    assert later in str(house.rows(f"{query} ORDER BY seq DESC LIMIT 1"))
     assert house.audit_is_whole() is True

@@ -5,6 +5,8 @@ import io
 import pytest
 from django.core.management import CommandError
 
+from dashboard.approvals import guards
+from dashboard.approvals.services import compare
 from dashboard.audit.models import AuditEntry
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, parse_rule
 from dashboard.policies.formats.policy_yaml import to_yaml
@@ -137,6 +139,30 @@ def test_where_two_people_are_needed_it_is_proposed(run, file, settings):
 
     assert said.endswith("It is proposed. Another admin has to publish it, in the pages.\n")
     assert (PolicyProposal.objects.count(), current_revision().number) == (1, 1)
+
+
+@pytest.mark.parametrize("details", ["of today", "without the author"])
+def test_what_was_proposed_so_agrees_with_the_log(run, file, settings, details):
+    settings.POLICY_TWO_PEOPLE = True
+    run(file(LOOSER), confirm="loosen")
+    if details != "of today":  # as it was recorded before the author stood in it
+        guards.remove()
+        entry = AuditEntry.objects.get(action="policy.proposed")
+        AuditEntry.objects.filter(seq=entry.seq).update(
+            details=entry.details.replace('"author":"ada",', "")
+        )
+
+    assert [one.said for _, found in compare() for one in found] == []
+
+
+def test_a_proposal_that_was_given_to_another_admin_is_found(run, file, settings, alice):
+    settings.POLICY_TWO_PEOPLE = True
+    run(file(LOOSER), confirm="loosen")
+    guards.remove()
+    PolicyProposal.objects.update(author=alice)
+    [sentence] = [one.said for _, found in compare() for one in found]
+
+    assert sentence.startswith("the proposed policy")
 
 
 def test_a_file_that_was_written_against_another_revision_is_refused(run, refused, file):

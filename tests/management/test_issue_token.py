@@ -4,11 +4,13 @@ from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError
+from django.db import OperationalError
 from django.utils import timezone
 
 from dashboard.accounts.models import Agent, AgentToken
 from dashboard.accounts.services.agents import retire
 from dashboard.accounts.tokens import find
+from dashboard.management.commands import issue_token
 from tests import make
 
 
@@ -70,3 +72,15 @@ def test_a_name_that_no_page_could_show_is_refused(refusal):
     assert refusal("a b") == (
         "Use up to 100 letters, digits and . _ @ + - and begin with a letter or digit."
     )
+
+
+def test_where_the_database_fails_after_the_agent_was_made_it_says_so(refusal, monkeypatch):
+    def fail(*_, **__):
+        raise OperationalError("disk I/O error")
+
+    monkeypatch.setattr(issue_token.tokens, "issue", fail)
+
+    said = refusal("beamline")
+
+    assert said.startswith("The agent beamline is there, and no token was issued. The database ")
+    assert Agent.objects.filter(name="beamline").exists()

@@ -100,8 +100,14 @@ def test_a_bare_word_that_others_read_differently_is_refused(word):
         load(f"b: 1\na: [{word}]")
 
 
-def test_keys_are_texts_whatever_they_look_like():
-    assert load("on: 1\n010: 2\ntrue: 3") == {"on": 1, "010": 2, "true": 3}
+def test_keys_in_quotes_are_texts_whatever_they_look_like():
+    assert load("'on': 1\n'010': 2\n\"true\": 3") == {"on": 1, "010": 2, "true": 3}
+
+
+@pytest.mark.parametrize("word", ["on", "yes", "no", "null", "~", "1", "010", "0x1F", "true"])
+def test_a_key_that_other_readers_take_for_no_text_is_refused(word):
+    with pytest.raises(YamlError, match=r"Line 1: other readers of YAML take the key"):
+        load(f"{word}: 1")
 
 
 @pytest.mark.parametrize(

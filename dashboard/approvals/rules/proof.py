@@ -45,7 +45,6 @@ from dashboard.approvals.models import (
     Tool,
     Vote,
 )
-from dashboard.approvals.rules.edit import judged_now
 from dashboard.approvals.rules.fingerprint import fingerprint_of, fits, tool_fingerprint
 from dashboard.approvals.rules.signature import why_wrong
 from dashboard.audit.actions import Action
@@ -118,7 +117,8 @@ class LogStory:
 
 
 def _stories(subjects: Iterable[str], *actions: str) -> Mapping[str, LogStory]:
-    entries = AuditEntry.objects.filter(subject__in=list(subjects)).order_by("seq")
+    # The chain begins with entry 1, so what stands before that is proof of nothing.
+    entries = AuditEntry.objects.filter(subject__in=list(subjects), seq__gte=1).order_by("seq")
     if actions:
         entries = entries.filter(action__in=actions)
     entries_by_subject = defaultdict[str, list[LoggedEntry]](list)
@@ -436,8 +436,8 @@ class _Request:
         if edit is None:
             is_review = judgement.effect == Effect.REVIEW
             return [Required.from_json(judgement.demands)] if is_review else []
-        edit.approval = self.approval
-        return [judged_now(edit, self.approval, judgement).demands]
+        # Of what was kept. To judge it again would go by the class that its tool has now.
+        return [Required.from_json(source.demands) for source in (judgement, edit)]
 
     def _reported(self) -> Iterator[str]:
         outcomes = self.rows.outcomes[self.approval.pk]
@@ -618,9 +618,11 @@ def _check_proposals(keys: Sequence[int]) -> Iterator[Disagreement]:
     proposals = PolicyProposal.objects.select_related("author").in_bulk(list(keys))
     for pk, proposal in proposals.items():
         entry = stories[f"policy_proposal:{pk}"].last(Action.POLICY_PROPOSED)
-        columns = {"policy": _json(proposal.document), "note": proposal.note}
-        by = user_name(proposal.author.username)
-        if entry is None or _detailed(entry, columns) or entry.actor != by:
+        by = proposal.author.username
+        columns = {"policy": _json(proposal.document), "note": proposal.note, "author": by}
+        # `import_policy` is the operator, and older entries of it do not name the author.
+        actors = {user_name(by), OPERATOR.name}
+        if entry is None or _detailed(entry, columns) or entry.actor not in actors:
             yield Disagreement(pk, f"the proposed policy {pk} is not what the log says")
 
 

@@ -73,11 +73,15 @@ def accept_clock(*, admin: User) -> Voided | None:
     return Voided(approvals, pending, grants, len(tokens))
 
 
-def accept_database(kept: Head, *, admin: User) -> Voided:
+def accept_database(kept: Head | None, *, admin: User, restored: Head | None = None) -> Voided:
     """Go on with a database whose log has not the entry that was kept beside it.
 
     Everything is put on hold, and what was asked, approved or remembered before is closed; nobody
     stays signed in.
+
+    Args:
+        kept: The last entry that is known and that it has not; None if it has all of them.
+        restored: The last entry of the backup that it was, if it is a restored one.
 
     Raises:
         NotAllowed: The person is not an admin.
@@ -90,7 +94,8 @@ def accept_database(kept: Head, *, admin: User) -> Voided:
     with transaction.atomic(durable=True):
         pending = close_all(ApprovalRequest.objects.pending(), by, _DATABASE)
         end_all_sessions()
-        details = {"kept": str(kept)}
+        heads = {"kept": kept, "restored": restored}
+        details = {name: str(value) for name, value in heads.items() if value}
         record(by, AuditEvent(Action.DATABASE_ACCEPTED, details=details))
     return Voided(approvals, pending, grants)
 

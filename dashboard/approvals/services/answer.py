@@ -40,7 +40,7 @@ from dashboard.approvals.rules.answer import (
     votes_that_count,
     why_not_count,
 )
-from dashboard.approvals.rules.edit import judged_now, report_of_edit
+from dashboard.approvals.rules.edit import judged_now, reason_with, report_of_edit
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.judgement import as_judged, is_to_judge_again, report_of
 from dashboard.approvals.rules.likeness import earlier_answer, saw_the_end
@@ -86,6 +86,10 @@ _VOID = (
     "You approved this before, and the passkey that signed it was removed since. So your approval "
     "no longer counts, and you cannot give it again. Somebody else can, or the agent asks anew. "
     "Your decision was not recorded."
+)
+_VOTED = (
+    "You approved this already, with another reason. That one stands, and what you wrote now was "
+    "not recorded."
 )
 _SIGNED_EACH = "Each of these has to be signed, so an approval cannot be remembered."
 _ONLY_ASKED = "The approval of a change cannot be remembered."
@@ -306,19 +310,25 @@ def _approve(
     if len(counting) >= required.approvals:
         return _close(answering, judgement, required, counting, vote if is_new else None)
     if is_new:
-        raise_version(approval)
-        needed = required.approvals
-        details: dict[str, Any] = {
-            "counted": len(counting),
-            "needed": needed,
-            "row": fingerprint_of(vote),
-            **signature_in_log(vote),
-        }
-        if answer.repeats:
-            details["repeats"] = str(answer.repeats.approval_id)
-        voted = AuditEvent(Action.APPROVAL_VOTED, str(approval.pk), answering.digest, details)
-        record(answer.actor, *_view(answering), voted)
+        _record_vote(answering, vote, required, len(counting))
+    elif answer.reason != vote.reason:
+        raise NotAllowed(_VOTED)
     return vote
+
+
+def _record_vote(answering: AnswerContext, vote: Vote, required: Required, counted: int) -> None:
+    approval, answer = answering.approval, answering.given
+    raise_version(approval)
+    details: dict[str, Any] = {
+        "counted": counted,
+        "needed": required.approvals,
+        "row": fingerprint_of(vote),
+        **signature_in_log(vote),
+    }
+    if answer.repeats:
+        details["repeats"] = str(answer.repeats.approval_id)
+    voted = AuditEvent(Action.APPROVAL_VOTED, str(approval.pk), answering.digest, details)
+    record(answer.actor, *_view(answering), voted)
 
 
 def _check_remembering(required: Required) -> None:
@@ -481,20 +491,33 @@ def _answered_already(approval: ApprovalRequest, answer: ReviewerAnswer) -> Deci
     Raises:
         AlreadyClosed: It is another answer.
     """
-    decision = approval.decision
-    if answer.remember and not approval.grants_made.filter(made_by=answer.reviewer).exists():
+    decision, is_own = approval.decision, approval.decision.decided_by_id == answer.reviewer.pk
+    if answer.status != decision.status:
         raise AlreadyClosed(approval)
-    is_same = answer.status == Status.REJECTED or decision.edit_id == answer.basis.edit_id
-    if (
-        decision.decided_by_id == answer.reviewer.pk
-        and decision.status == answer.status
-        and is_same
-    ):
-        return decision
-    earlier = approval.votes.filter(person=answer.reviewer, edit=answer.basis.edit_id).last()
-    if earlier and is_same and answer.status == decision.status == Status.APPROVED:
-        return earlier
+    if answer.status == Status.REJECTED:
+        if is_own and decision.reason in _reasons(approval, answer):
+            return decision
+        raise AlreadyClosed(approval)
+    is_remembered = approval.grants_made.filter(made_by=answer.reviewer).exists
+    if (answer.remember or answer.allow_steps) and not is_remembered():
+        raise AlreadyClosed(approval)
+    if decision.edit_id != answer.basis.edit_id:
+        raise AlreadyClosed(approval)
+    vote = approval.votes.filter(person=answer.reviewer, edit=answer.basis.edit_id).last()
+    own_answer = decision if is_own else vote
+    if own_answer and (answer.repeats or own_answer.reason == answer.reason):
+        return own_answer
     raise AlreadyClosed(approval)
+
+
+def _reasons(approval: ApprovalRequest, answer: ReviewerAnswer) -> list[str]:
+    """What the agent is told if this answer rejects: one of these, as a replacement has an end."""
+    if edit := _edit(approval, answer.basis.edit_id):
+        ends = approval.grants_made.filter(edit=edit).values_list("expires_at", flat=True)
+        return [reason_with(edit, answer.reason, end) for end in (None, *ends)]
+    if answer.steps:
+        return [reason_with_steps(answer.reason, answer.steps)]
+    return [answer.repeats.reason if answer.repeats else answer.reason]
 
 
 def _answered_as_before(

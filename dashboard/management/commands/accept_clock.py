@@ -20,7 +20,9 @@ class Command(OperatorCommand):
 
     def handle(self, *_: Any, admin: str, **__: Any) -> None:
         """Accept it and say what can no longer be used."""
-        voided = accept_clock(admin=admin_named(admin))
+        person = admin_named(admin)
+        self.so_far = "Some approvals may be taken back already. Run it again."
+        voided = accept_clock(admin=person)
         if voided is None:
             self.stdout.write("The clock was not set back. Nothing was changed.")
             return

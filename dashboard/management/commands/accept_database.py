@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import SUPPRESS, ArgumentParser
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -26,12 +27,14 @@ class Command(OperatorCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the name of the admin who accepts it."""
         parser.add_argument("--as", dest="admin", metavar="ADMIN", required=True)
-        parser.add_argument("--restored", metavar="SEQ:HASH", help=SUPPRESS)  # what restore calls
+        # What restore calls: the head of the backup, and then the last ones that are known.
+        parser.add_argument("--restored", metavar="SEQ:HASH", nargs="+", help=SUPPRESS)
 
-    def handle(self, *_: Any, admin: str, restored: str | None = None, **__: Any) -> None:
+    def handle(self, *_: Any, admin: str, restored: Sequence[str] = (), **__: Any) -> None:
         """Accept it and say what can no longer be used."""
-        if restored and (backed_up := Head.parse(restored)):
-            self._accept(backed_up, admin)
+        if restored:
+            backed_up, *heads = filter(None, map(Head.parse, restored))
+            self._accept(max(filter(lacks, heads), default=None), admin, backed_up)
             return
         try:
             kept_head = kept_beside()
@@ -46,8 +49,10 @@ class Command(OperatorCommand):
         if has_other_heads(lacks):
             self.stdout.write(NEW_HEADS)
 
-    def _accept(self, kept_head: Head, admin: str) -> None:
-        voided = accept_database(kept_head, admin=admin_named(admin))
+    def _accept(self, kept_head: Head | None, admin: str, backed_up: Head | None = None) -> None:
+        person = admin_named(admin)
+        self.so_far = "Everything may be on hold already. Run it again."
+        voided = accept_database(kept_head, admin=person, restored=backed_up)
         self.stdout.write(
             "The database is accepted, and everything is on hold until an admin lifts it. "
             f"Taken back: {voided.approvals} approvals that were not started. Ended: "

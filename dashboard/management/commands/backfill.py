@@ -26,6 +26,7 @@ class Command(OperatorCommand):
         if not total:
             self.stdout.write("Nothing is missing. There is nothing to do.")
             return
+        self.so_far = "It stopped before the end. Run it again: what was made stays."
         backfill, said_at = Backfill(), time.monotonic()
         while not backfill.is_over:
             backfill.step()

@@ -54,9 +54,13 @@ class Command(OperatorCommand):
             part.rename(file.with_name(f"{file.name}.wrong"))
             raise
         keep(part, file)
+        self.so_far = f"{file} was made and verified. The audit log does not say so."
         moment = datetime.now(UTC).isoformat(timespec="seconds")
         beside = file.with_name(f"{file.name}.head")
-        beside.write_text(f"{moment} {head}\n", encoding="ascii")
+        try:
+            beside.write_text(f"{moment} {head}\n", encoding="ascii")
+        except OSError as error:
+            raise CommandError(f"{self.so_far} {beside} cannot be written: {error}") from None
         with transaction.atomic():
             details = {"head": str(head)}
             record(OPERATOR, AuditEvent(Action.BACKUP_MADE, subject=BACKUP, details=details))

@@ -38,6 +38,7 @@ class Command(OperatorCommand):
         try:
             agent = Agent.objects.filter(name=name).first()
             agent = agent or create_agent(name=name, by=OPERATOR)
+            self.so_far = f"The agent {name} is there, and no token was issued."
             life = timedelta(days=days) if days else None
             secret = tokens.issue(agent, by=OPERATOR, life=life)[1]
         except (AccountError, ValidationError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,14 @@ from dashboard.audit.heads import Head, NoHead, beside, keep_beside, kept_beside
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.queries import head, lacks
 from dashboard.management import serving_here
-from dashboard.management.backup import head_of, manage, restored_aside, sessions, swap_in
+from dashboard.management.backup import (
+    has_entry,
+    head_of,
+    manage,
+    restored_aside,
+    sessions,
+    swap_in,
+)
 from dashboard.management.operator import NEW_HEADS, OperatorCommand, has_other_heads
 from dashboard.management.preflight import make_data_dir
 
@@ -51,11 +59,11 @@ class Command(OperatorCommand):
             with restored_aside(file.absolute()) as url:
                 manage(url, "migrate", "-v0")
                 backed_up = head_of(url)
-                if not older and (loss := what_is_lost(backed_up)):
+                if not older and (loss := what_is_lost(backed_up, url)):
                     raise CommandError(f"{loss} Nothing was done. To go on, add --older.")
-                sentence = manage(
-                    url, "accept_database", "--as", admin, "--restored", str(backed_up)
-                )
+                heads = [backed_up, *_last_heads()]
+                command = ("accept_database", "--as", admin, "--restored", *map(str, heads))
+                sentence = manage(url, *command)
                 accepted = head_of(url)
                 place = swap_in(url)
             keep_beside(accepted)
@@ -82,55 +90,88 @@ class Command(OperatorCommand):
             )
 
 
-def what_is_lost(backed_up: Head) -> str:
-    """Say what the database in use has, and the backup has not; empty if nothing."""
+def _last_heads() -> list[Head]:
+    """The last heads that are known: of the database in use, and in the data folder."""
+    heads: list[Head] = []
+    with suppress(DatabaseError):
+        if present := head():
+            heads.append(Head(present.seq, present.hash))
+    connection.close()
+    with suppress(OSError, NoHead):
+        if kept_head := kept_beside():
+            heads.append(kept_head)
+    return heads
+
+
+def what_is_lost(backed_up: Head, url: str) -> str:
+    """Say what the database in use or before it had, and the backup at ``url`` has not.
+
+    Empty if nothing.
+    """
     try:
-        present = head()
-        if present is None:
-            return _by_kept_head(backed_up)
-        if present.seq == backed_up.seq and present.hash == backed_up.hash:
-            return ""
-        if lacks(backed_up):
-            return (
-                "The log of the database does not have the end of the backup's log: they are "
-                "of two dashboards, or one was rewritten."
-            )
-        since = AuditEntry.objects.filter(seq__gt=backed_up.seq)
-        since = since.exclude(action=Action.BACKUP_MADE)
-        if not since.exists():
-            return ""
-        decisions = Closing.objects.filter(seq__gt=backed_up.seq).count()
-        starts = since.filter(action=Action.OUTCOME_STARTED).count()
-        return (
-            "The backup is older than the database. With what was recorded since, "
-            f"{_counted(since.count(), 'entry', 'entries')} of the log, this would be lost: "
-            f"{_counted(decisions, 'decision', 'decisions')}, and that "
-            f"{_counted(starts, 'approval was', 'approvals were')} used."
-        )
+        present, kept_head = head(), kept_beside()
+        is_the_last = present is not None and not (kept_head and lacks(kept_head))
+        loss = "" if is_the_last else _by_kept_head(backed_up, url)
+        return loss or (_since(backed_up, Head(present.seq, present.hash), url) if present else "")
     except DatabaseError:
-        return _by_kept_head(backed_up)
+        return _by_kept_head(backed_up, url)
+    except (OSError, NoHead) as error:
+        return _nobody_can_tell(error)
     finally:
         connection.close()
+
+
+def _since(backed_up: Head, present: Head, url: str) -> str:
+    """Say what the log of the database in use has after the end of the backup's log."""
+    if lacks(backed_up):
+        if present.seq < backed_up.seq and has_entry(url, present):
+            return ""
+        return (
+            "The log of the database does not have the end of the backup's log: they are of two "
+            "dashboards, or one was rewritten."
+        )
+    since = AuditEntry.objects.filter(seq__gt=backed_up.seq)
+    since = since.exclude(action=Action.BACKUP_MADE)
+    if not since.exists():
+        return ""
+    decisions = Closing.objects.filter(seq__gt=backed_up.seq).count()
+    starts = since.filter(action=Action.OUTCOME_STARTED).count()
+    return (
+        "The backup is older than the database. With what was recorded since, "
+        f"{_counted(since.count(), 'entry', 'entries')} of the log, this would be lost: "
+        f"{_counted(decisions, 'decision', 'decisions')}, and that "
+        f"{_counted(starts, 'approval was', 'approvals were')} used."
+    )
 
 
 def _counted(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
 
 
-def _by_kept_head(backed_up: Head) -> str:
-    """Say the same by the head in the data folder, where the database cannot be read."""
+def _by_kept_head(backed_up: Head, url: str) -> str:
+    """Say the same by the head in the data folder, where the database is gone or older."""
     try:
         kept_head = kept_beside()
     except (OSError, NoHead) as error:
-        return f"Nobody can tell what would be lost: {error}"
-    if kept_head == backed_up:
-        return ""
+        return _nobody_can_tell(error)
     if kept_head is None:
         return (
             f"There is no log of the database to be read, and {beside()} has no head of it, so "
             "nobody can tell how many decisions would be lost."
         )
-    return (
-        f"There is no log of the database to be read. It had {kept_head.seq:,} entries and the "
-        f"backup has {backed_up.seq:,}: what was decided between them would be lost."
-    )
+    if kept_head.seq > backed_up.seq:
+        return (
+            f"The log of the database that was used last is not there to be read. It had "
+            f"{kept_head.seq:,} entries and the backup has {backed_up.seq:,}: what was decided "
+            "between them would be lost."
+        )
+    if not has_entry(url, kept_head):
+        return (
+            f"The backup does not have the entry of the log that {beside()} names: they are of "
+            "two dashboards, or one was rewritten."
+        )
+    return ""
+
+
+def _nobody_can_tell(error: Exception) -> str:
+    return f"Nobody can tell what would be lost: {error}"

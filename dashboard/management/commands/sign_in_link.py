@@ -42,4 +42,5 @@ class Command(OperatorCommand):
             )
         if remove_second_factor and remove_all(person, remover=None, by=OPERATOR):
             self.stderr.write(f"The second factor of {person} is removed.")
+            self.so_far = "No link was made."
         self.stdout.write(sign_in_url(make_link(person, by=OPERATOR)))

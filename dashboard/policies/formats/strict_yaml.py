@@ -215,7 +215,12 @@ def _mapping(events: Iterator[yaml.Event], depth: int) -> dict[str, Any]:
         line = _line(event)
         if not isinstance(event, yaml.ScalarEvent):
             raise YamlError(f"Line {line}: a key must be a plain word or a text.")
-        _node(event, events, depth)  # refuses what a value could not be either
+        key = _node(event, events, depth)  # refuses what a value could not be either
+        if isinstance(key, Ambiguous) or not isinstance(key, str):
+            raise YamlError(
+                f"Line {line}: other readers of YAML take the key {event.value!r} for something "
+                "else than a text. Write it in quotes."
+            )
         if event.value in members:
             raise YamlError(f"Line {line}: the key {event.value!r} is there twice.")
         members[event.value] = _node(next(events), events, depth)

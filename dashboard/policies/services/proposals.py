@@ -49,6 +49,7 @@ def propose(
         "note": proposal.note,
         "loosened": list(publication.loosened),
         "based_on": present.number,
+        "author": publication.author.username,
     }
     record(by, AuditEvent(Action.POLICY_PROPOSED, _subject(proposal), details=details))
     return proposal

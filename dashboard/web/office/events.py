@@ -318,6 +318,20 @@ def _proposal(verb: str) -> Write:
     return write
 
 
+def _database_accepted(telling: EventTelling) -> SafeString:
+    lost_entry, last_entry = telling.said("kept"), telling.said("restored")
+    if not last_entry:
+        template = "{who} accepted a database that lacks entry {} of the log before"
+        return _tell(template, telling, lost_entry)
+    lacks = (
+        format_html(", which lacks entry {} of the log before", lost_entry)
+        if lost_entry
+        else EMPTY
+    )
+    template = "{who} restored a backup that ends with entry {} of the log{}"
+    return _tell(template, telling, last_entry, lacks)
+
+
 def _grant_event(verb: str) -> Write:
     def write(telling: EventTelling) -> SafeString:
         because = telling.said("because")
@@ -449,9 +463,7 @@ POLICY: dict[Action, Write] = {
         "{who} accepted a clock that was set back, from {} to {}", "latest", "clock"
     ),
     Action.BACKUP_MADE: _of("{who} made a backup that ends with entry {} of the log", "head"),
-    Action.DATABASE_ACCEPTED: _of(
-        "{who} accepted a database that lacks entry {} of the log before", "kept"
-    ),
+    Action.DATABASE_ACCEPTED: _database_accepted,
 }
 
 AGENTS: dict[Action, Write] = {
