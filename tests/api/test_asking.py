@@ -288,7 +288,7 @@ def test_without_an_answer_of_the_database_it_is_said_to_try_again(api, monkeypa
 
 
 @pytest.mark.parametrize(
-    "hidden", ["\u202e", "\u200b", "\u200d", "\u3164", "\ufeff", "\U000e0041"]
+    "hidden", ["\u202e", "\u200b", "\u200d", "\u2800", "\u3164", "\ufe0f", "\ufeff", "\U000e0041"]
 )
 @pytest.mark.parametrize(
     "sent",
