@@ -37,6 +37,7 @@ from dashboard.notifications.services.attempts import (
     leave_alone,
     resting,
     take,
+    under_way,
 )
 from dashboard.notifications.services.channels import subject_of
 from dashboard.notifications.services.reading import LAST_MINUTE
@@ -83,6 +84,7 @@ class Telling(NamedTuple):
     ids: Sequence[UUID]
     number: int
     channel_id: int
+    address: str
     kind: ChannelKind
     parcel: Parcel
     is_test: bool
@@ -165,21 +167,29 @@ async def send_telling(telling: Telling) -> Sent:
 
 def settle_telling(telling: Telling, outcome: Sent) -> bool:
     """Write down what came of an attempt; says whether it was still ours to write down."""
-    sentence, channel = outcome.said[:300], Channel.objects.filter(pk=telling.channel_id)
+    sentence = outcome.said[:300]
+    # What an earlier address answers says nothing about the one that the channel has since.
+    channel = Channel.objects.filter(pk=telling.channel_id, address=telling.address)
     if outcome.taken:
         well = {"failures": 0, "rests_until": None}
         channel.exclude(failures=0, rests_until=None).update(**well)
         return _conclude(telling, State.DELIVERED, sentence)
-    channel.update(failures=F("failures") + 1)
+    if not channel.update(failures=F("failures") + 1):
+        return _fail(telling, sentence)
     if outcome.is_gone:
         return _switch_off(telling, sentence)
+    if not telling.is_test:
+        leave_alone(channel, outcome.retry_after_s)
+    return _fail(telling, sentence, outcome.retry_after_s)
+
+
+def _fail(telling: Telling, sentence: str, retry_after_s: float = 0.0) -> bool:
     if telling.is_test:
         return _conclude(telling, State.GIVEN_UP, sentence)
-    leave_alone(channel, outcome.retry_after_s)
     first_id, *rest = telling.ids
-    due_at = fail(Message, first_id, telling.number, sentence, outcome.retry_after_s)
+    due_at = fail(Message, first_id, telling.number, sentence, retry_after_s)
     for pk in rest:  # again in one message with the first
-        fail(Message, pk, telling.number, sentence, outcome.retry_after_s, due_at)
+        fail(Message, pk, telling.number, sentence, retry_after_s, due_at)
     return due_at is not None
 
 
@@ -194,14 +204,14 @@ def _conclude(telling: Telling, state: State, sentence: str) -> bool:
 def _switch_off(telling: Telling, said: str) -> bool:
     """Stop sending to a channel that said it is gone, unless it has another address by now."""
     channel = Channel.objects.select_for_update().filter(pk=telling.channel_id).first()
-    if channel is None or channel.address != telling.parcel.address:
-        return _conclude(telling, State.GIVEN_UP, said)
+    if channel is None or channel.address != telling.address:
+        return _fail(telling, said)
     if not _conclude(telling, State.GIVEN_UP, said):
         return False  # somebody else has it by now, or the channel was switched off
     if not channel.is_active:  # it was paused, and told of its account
         return True
     Channel.objects.filter(pk=channel.pk).update(is_active=False)
-    waiting = Message.objects.filter(channel=channel, state=State.WAITING)
+    waiting = Message.objects.filter(~under_way(), channel=channel, state=State.WAITING)
     waiting.update(state=State.DROPPED, said=f"{said} So the channel was switched off.")
     ended = Entry(
         Action.PERSON_CHANNEL_SWITCHED_OFF if channel.person_id else Action.CHANNEL_SWITCHED_OFF,
@@ -251,7 +261,8 @@ def _begin(channel_id: int, last_agent: int) -> tuple[Message, Telling | None] |
         return head, None
     ids = [message.pk for message in messages]
     is_test = head.event == NoticeEvent.TEST
-    return head, Telling(ids, head.attempts, channel.pk, kind, parcel, is_test)
+    telling = Telling(ids, head.attempts, channel.pk, channel.address, kind, parcel, is_test)
+    return head, telling
 
 
 def _next(channel_id: int, last_agent: int) -> QuerySet[Message]:
