@@ -234,6 +234,25 @@ def test_after_an_extension_the_last_minute_is_told_again(channel, host, tell, t
     assert (last.state, last.due_at) == (State.WAITING, until - timedelta(minutes=1))
 
 
+@pytest.mark.parametrize("outcome", [TAKEN, REFUSED], ids=["arrived", "failed"])
+def test_extended_while_the_last_minute_is_being_told_it_is_told_again(
+    channel, token, alice, outcome
+):
+    approval = make.half_over(token)
+    queue_notices()
+    Message.objects.exclude(event=NoticeEvent.LAST_MINUTE).delete()
+    hurry()
+    begun = Turns().begin(channel.pk)
+    until = extend(approval_id=approval.pk, person=alice, ends=approval.expires_at, **SIGNED)
+    queue_notices()
+    settle_telling(begun, outcome)
+
+    last = Message.objects.get(event=NoticeEvent.LAST_MINUTE)
+    assert (last.state, last.due_at) == (State.WAITING, until - timedelta(minutes=1))
+    assert last.attempts == 0
+    assert last.pk not in begun.ids
+
+
 def test_a_last_minute_that_is_no_longer_the_last_waits(channel, host, tell, token):
     make.pending(token)
     tell()
