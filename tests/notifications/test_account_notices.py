@@ -11,6 +11,7 @@ from dashboard.accounts.provider.metadata import provider_id
 from dashboard.accounts.services import browsers, factors, identity, passkeys, signing_in
 from dashboard.accounts.services.people import OPERATOR, set_active, set_password
 from dashboard.approvals.services import place_hold
+from dashboard.audit.models import AuditEntry
 from dashboard.audit.services import Actor
 from dashboard.notifications.errors import ChannelRefused
 from dashboard.notifications.models import ACCOUNT_EVENTS, Channel, Message, NoticeEvent, State
@@ -140,6 +141,14 @@ def test_it_is_told_at_every_address_at_once(alice, reached, tell, mails, event)
 
 def test_each_event_is_tried_here():
     assert set(HAPPENS) | {NoticeEvent.KEPT_ADMIN_USED} == set(ACCOUNT_EVENTS)
+
+
+def test_a_message_about_a_link_says_until_when_it_signs_in(alice, reached, tell, mails):
+    signing_in.make_link(alice, by=OPERATOR)
+    made_at = AuditEntry.objects.latest("seq").at
+    tell()
+
+    assert f"once, until {made_at + timedelta(hours=1):%Y-%m-%d %H:%M} UTC." in mails[0].body
 
 
 def test_nobody_is_told_of_somebody_elses_account(bob, reached, tell, mails):

@@ -40,6 +40,7 @@ from dashboard.notifications.services.attempts import (
     under_way,
 )
 from dashboard.notifications.services.channels import subject_of
+from dashboard.notifications.services.own_channels import code_ends_at, is_code_valid
 from dashboard.notifications.services.reading import LAST_MINUTE
 from dashboard.statements import rows
 
@@ -56,6 +57,7 @@ _NOT_MADE = "It could not be made. The server's log says why."
 _OVER = "It was decided, withdrawn or over before this was sent."
 _NOT_THEIRS = "This person can no longer decide, so it was not sent."
 _NOT_ASKED = "It was no longer to be told here when this was to be sent."
+_CODE_OVER = "The code was no longer valid when this was to be sent. Send a new code."
 _PLACES = {
     **dict.fromkeys(ACCOUNT_EVENTS, "account/browsers"),
     NoticeEvent.PASSKEY_ADDED: "account/passkeys",
@@ -316,7 +318,9 @@ def _still_concerned(channel: Channel, messages: Sequence[Message]) -> list[Mess
         known_facts = facts.get(message.approval_id) if message.approval_id else None
         event = NoticeEvent(message.event)
         concerned = known_facts is None or concerns(channel, known_facts, event, now, groups)
-        if event in TRYING or (concerned and wants(channel, event)):
+        if event == NoticeEvent.CODE and not is_code_valid(channel, now):
+            conclude(Message, message.pk, message.attempts, State.DROPPED, _CODE_OVER)
+        elif event in TRYING or (concerned and wants(channel, event)):
             remaining.append(message)
         else:
             conclude(Message, message.pk, message.attempts, State.DROPPED, _NOT_ASKED)
@@ -333,8 +337,16 @@ def notices_of(channel: Channel, messages: Sequence[Message]) -> list[Notice]:
         if about is None:
             place = _PLACES.get(event, "account/told") if channel.person else ""
             code = code_of(channel) if event == NoticeEvent.CODE else ""
-            url = f"{settings.PUBLIC_URL}/{place}"
-            notices.append(Notice(event=event, at=message.made_at, now=now, url=url, code=code))
+            notices.append(
+                Notice(
+                    event=event,
+                    at=message.made_at,
+                    now=now,
+                    url=f"{settings.PUBLIC_URL}/{place}",
+                    expires_at=_ends_at(channel, message),
+                    code=code,
+                )
+            )
             continue
         notices.append(
             Notice(
@@ -352,6 +364,15 @@ def notices_of(channel: Channel, messages: Sequence[Message]) -> list[Notice]:
     return in_order(notices)
 
 
+def _ends_at(channel: Channel, message: Message) -> datetime | None:
+    """Return until when a code or a sign-in link counts that somebody is told of."""
+    if message.event == NoticeEvent.CODE:
+        return code_ends_at(channel)
+    if message.event == NoticeEvent.LINK_MADE:
+        return message.made_at + timedelta(seconds=settings.SIGN_IN_LINK_LIFE_S)
+    return None
+
+
 def _due(now: datetime) -> QuerySet[Message]:
     """Messages whose time has come, about what still needs people, to whom it still concerns.
 
@@ -363,7 +384,7 @@ def _due(now: datetime) -> QuerySet[Message]:
     proved = Q(channel__confirmed_at__isnull=False) | Q(event=NoticeEvent.CODE)
     quiet = Q(channel__quiet_until__gt=now) & ~Q(event__in=ALONE)
     is_asked_for = Q(channel__person=None) | (people & proved)
-    rests = resting("channel", now) & ~Q(event=NoticeEvent.TEST)
+    rests = resting("channel", now) & ~Q(event__in=TRYING)
     return messages.filter(is_asked_for, ~quiet, ~rests, ~_stale_hold(), _still_waits(now))
 
 
