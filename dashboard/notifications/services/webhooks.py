@@ -116,6 +116,8 @@ def switch(*, agent_id: int, on: bool, by: User, auth: str) -> bool:
 def send_again(*, agent_id: int, delivery_id: UUID, by: User, auth: str) -> Delivery:
     """Have a message sent again that was delivered, given up or dropped: the same one.
 
+    Where the host asked to be left alone, it waits as all others do.
+
     Raises:
         NotFound: There is no such delivery of this agent's webhook.
         NotSent: It waits to be sent already, or the webhook is off.
@@ -125,6 +127,7 @@ def send_again(*, agent_id: int, delivery_id: UUID, by: User, auth: str) -> Deli
     delivery = Delivery.objects.select_for_update().filter(pk=delivery_id, webhook=webhook).first()
     if delivery is None:
         raise ReceiverNotFound
+    delivery.webhook = webhook
     if not webhook.is_active:
         raise NotSent("The webhook is off. Nothing was sent. Switch it on first.")
     if delivery.state == State.WAITING:
