@@ -354,8 +354,9 @@ def message_rows(found: Channel, limit: int = queries.SHOWN) -> list[MessageRow]
 
 
 def _next_at(message: Message, rested_at: datetime | None) -> datetime:
-    waits_for_rest = rested_at is not None and message.event not in TRYING
-    return max(message.due_at, rested_at) if waits_for_rest else message.due_at
+    if rested_at is None or message.event in TRYING:
+        return message.due_at
+    return max(message.due_at, rested_at)
 
 
 def _row(found: Channel) -> ChannelRow:
