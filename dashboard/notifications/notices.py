@@ -30,6 +30,8 @@ class Notice:
         kind: Of the request, such as ``"tool_call"``; empty if this is not about one, as are the
             others then.
         severity: The gravest finding; ``"high"`` where the inspection is missing or not finished.
+        expires_at: When the time of the request is over, or that of the code or the sign-in link
+            that this is about.
         code: What proves that an address is a person's.
     """
 
@@ -168,7 +170,7 @@ _ELSE = {
     NoticeEvent.LIFTED: "Requests can be approved again.",
     NoticeEvent.TEST: "This channel works. Nothing needs to be done.",
     NoticeEvent.CODE: "Enter the code on the page Tell me, to be told here. "
-    "It is valid for an hour.",
+    "It is valid until {until}.",
     NoticeEvent.PASSKEY_ADDED: "It signs approvals in your name once an admin has confirmed it, "
     f"or after 24 hours where its page says so. {_NOT_YOU.format('remove it there')}",
     NoticeEvent.PASSKEY_CONFIRMED: "It signs approvals in your name from now on. "
@@ -178,7 +180,7 @@ _ELSE = {
     f"{_NOT_YOU.format('remove the app there')}",
     NoticeEvent.FACTOR_REMOVED: _NOT_YOU.format("add one there again"),
     NoticeEvent.PASSWORD_CHANGED: _NOT_YOU.format("sign out all others there"),
-    NoticeEvent.LINK_MADE: "It signs whoever has it in as you, once, within the hour. "
+    NoticeEvent.LINK_MADE: "It signs whoever has it in as you, once, until {until}. "
     f"{_NOT_YOU.format('sign out all others there')}",
     NoticeEvent.LINKED: "Whoever has that account of the provider signs in as you from now on. "
     f"{_NOT_YOU.format('sign out all others there')}",
@@ -190,8 +192,8 @@ _ELSE = {
     f"{_NOT_YOU.format('sign it out there')}",
     NoticeEvent.ADDRESS_PAUSED: "Of requests, nothing is sent there until you go on with it. "
     f"{_NOT_YOU.format('go on with it there')}",
-    NoticeEvent.ADDRESS_REMOVED: "For one more day it is told of what happens to your account, "
-    f"then of nothing. {_NOT_YOU.format('keep it there')}",
+    NoticeEvent.ADDRESS_REMOVED: "For a day after that it is told of what happens to your "
+    f"account, then of nothing. {_NOT_YOU.format('keep it there')}",
     NoticeEvent.KEPT_ADMIN_USED: "That account is kept for the day the provider of single sign-on "
     "is down. If nobody of you did this, put all approvals on hold, and change its password.",
 }
@@ -200,7 +202,7 @@ _ELSE = {
 def sentences(notice: Notice) -> list[str]:
     """Say what is to be known of one request, or of what else a message is about."""
     if not notice.id:
-        return [_ELSE[notice.event]]
+        return [_ELSE[notice.event].format(until=_day_and_time(notice.expires_at))]
     texts = [*_WHEN.get(notice.event, ()), f"{notice.what}."]
     if notice.severity:
         texts.append(f"Severity: {notice.severity}.")
@@ -210,6 +212,11 @@ def sentences(notice: Notice) -> list[str]:
         until = f"{notice.expires_at.astimezone(UTC):%H:%M} UTC"
         texts.append(f"{_left(notice.expires_at - notice.now)} left, until {until}.")
     return texts
+
+
+def _day_and_time(at: datetime | None) -> str:
+    # What is told of an account may have waited for days.
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if at else ""
 
 
 def queue_url() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -27,6 +28,12 @@ def latest(webhook: Webhook, limit: int = SHOWN) -> list[Delivery]:
     rows = Delivery.objects.filter(webhook=webhook).select_related("approval")
     unread = ["approval__content", "approval__evidence", "approval__objective"]
     return list(rows.defer(*unread).order_by("-made_at")[:limit])
+
+
+def rests_until(receiver: Webhook | Channel) -> datetime | None:
+    """Return until when a receiver asked to be left alone, or None if it does not ask now."""
+    until = receiver.rests_until
+    return until if until and until > database_now() else None
 
 
 def house_channels() -> QuerySet[Channel]:

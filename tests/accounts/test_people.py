@@ -142,6 +142,13 @@ def test_a_new_password_is_recorded_and_itself_is_not(alice):
     assert alice.check_password("correct horse battery")
 
 
+def test_a_new_password_ends_the_other_sessions_of_its_person_and_of_nobody_else(alice, bob):
+    here, elsewhere, of_bob = session_of(alice), session_of(alice), session_of(bob)
+    people.set_password(alice, password="correct horse battery", by=make.BY, but=here)
+
+    assert [SessionStore().exists(key) for key in (here, elsewhere, of_bob)] == [True, False, True]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_of_two_admins_who_demote_each_other_at_once_one_stays(ada):
     carol, start = make.person("carol", admin=True), Barrier(2)

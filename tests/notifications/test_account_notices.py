@@ -1,6 +1,7 @@
 """People are told of what happens to their account, wherever they are told of anything."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.utils import timezone
@@ -10,11 +11,18 @@ from dashboard.accounts.provider.metadata import provider_id
 from dashboard.accounts.services import browsers, factors, identity, passkeys, signing_in
 from dashboard.accounts.services.people import OPERATOR, set_active, set_password
 from dashboard.approvals.services import place_hold
+from dashboard.audit.models import AuditEntry
 from dashboard.audit.services import Actor
 from dashboard.notifications.errors import ChannelRefused
 from dashboard.notifications.models import ACCOUNT_EVENTS, Channel, Message, NoticeEvent, State
 from dashboard.notifications.queries import message_counts
-from dashboard.notifications.services import add_own, forget_messages, remove_own, switch_own
+from dashboard.notifications.services import (
+    add_own,
+    forget_messages,
+    queue_notices,
+    remove_own,
+    switch_own,
+)
 from dashboard.notifications.services.telling import drop_what_is_over
 from tests import make
 from tests.authenticator import HOUSE, Device
@@ -135,11 +143,22 @@ def test_each_event_is_tried_here():
     assert set(HAPPENS) | {NoticeEvent.KEPT_ADMIN_USED} == set(ACCOUNT_EVENTS)
 
 
+def test_a_message_about_a_link_says_until_when_it_signs_in(alice, reached, tell, mails):
+    signing_in.make_link(alice, by=OPERATOR)
+    made_at = AuditEntry.objects.latest("seq").at
+    tell()
+
+    assert f"once, until {made_at + timedelta(hours=1):%Y-%m-%d %H:%M} UTC." in mails[0].body
+
+
 def test_nobody_is_told_of_somebody_elses_account(bob, reached, tell, mails):
     signing_in.make_link(bob, by=OPERATOR)
     tell()
 
     assert subjects(mails) == []
+
+
+pause = partial(switch_own, on=False)
 
 
 @pytest.fixture(params=["paused", "removed"])
@@ -192,6 +211,23 @@ def test_a_removed_address_can_be_kept(alice, reached, tell, mails):
 
     kept = Channel.objects.get(pk=reached[0].pk)
     assert (kept.is_active, kept.removed_at) == (True, None)
+
+
+@pytest.mark.parametrize("read", [True, False], ids=["queued", "not read yet"])
+@pytest.mark.parametrize("stop", [pause, remove_own])
+def test_going_on_with_an_address_hides_nothing_that_was_done_to_the_account(
+    alice, reached, tell, mails, stop, read
+):
+    stop(person=alice, channel_id=reached[0].pk, **SIGNED)
+    add_passkey(alice)
+    if read:
+        queue_notices()
+    switch_own(person=alice, channel_id=reached[0].pk, on=True, **SIGNED)
+    for _ in range(3):
+        tell()
+
+    told = [mail.subject for mail in mails if mail.to == ["alice1@example.org"]]
+    assert "A passkey was added to your account for Approvals" in told
 
 
 def test_no_more_are_kept_than_there_may_be(alice, reached):

@@ -34,6 +34,7 @@ from tests import make
 from tests.notifications.host import hosted
 
 pytestmark = pytest.mark.django_db
+URL = "http://127.0.0.1:9/hook"
 TAKEN, REFUSED = Sent(taken=True, said="It answered 200."), Sent(taken=False, said="No.")
 
 
@@ -202,6 +203,41 @@ def test_a_host_that_says_it_is_gone_is_called_no_more(called_back, deliver, hur
         second.approval_id: (State.DROPPED, f"{gone} So the webhook was switched off."),
     }
     assert AuditEntry.objects.latest("seq").action == "webhook.switched_off"
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Sent(taken=False, is_gone=True, said="It answered 410."),
+        Sent(taken=False, said="It answered 503.", retry_after_s=3600.0),
+    ],
+    ids=["gone", "busy"],
+)
+def test_what_the_earlier_address_answers_delays_nothing_at_the_new_one(
+    called_back, token, alice, outcome
+):
+    called_back(URL)
+    make.approved(token, alice)
+    queue_decided()
+    attempt = begin(Webhook.objects.get().pk)
+    called_back(f"{URL}/new")
+    settle(attempt, outcome)
+
+    webhook, delivery = Webhook.objects.get(), Delivery.objects.get()
+    assert (webhook.is_active, webhook.rests_until) == (True, None)
+    assert delivery.state == State.WAITING
+    assert delivery.due_at < database_now() + timedelta(seconds=10)
+
+
+def test_a_host_that_asks_to_be_left_alone_is(called_back, token, alice):
+    called_back(URL)
+    make.approved(token, alice)
+    queue_decided()
+    webhook = Webhook.objects.get()
+    settle(begin(webhook.pk), Sent(taken=False, said="503.", retry_after_s=3600.0))
+    Delivery.objects.update(due_at=database_now())
+
+    assert begin(webhook.pk) is None
 
 
 def test_the_pauses_grow_to_six_hours_and_chance_shortens_them():
@@ -385,6 +421,20 @@ def test_switched_on_again_it_begins_with_what_is_decided_then(
     deliver()
 
     assert [json.loads(call.body)["data"]["id"] for call in host.calls] == [str(late.pk)]
+
+
+def test_switched_on_again_what_is_under_way_tells_what_came_of_it(
+    called_back, token, alice, agent, ada
+):
+    called_back(URL)
+    make.approved(token, alice)
+    queue_decided()
+    attempt = begin(Webhook.objects.get().pk)
+    for on in (False, True):
+        switch(agent_id=agent.pk, on=on, by=ada, auth="")
+    settle(attempt, TAKEN)
+
+    assert Delivery.objects.get().state == State.DELIVERED
 
 
 def test_for_a_day_both_secrets_are_believed(called_back, host, deliver, token, alice, agent, ada):

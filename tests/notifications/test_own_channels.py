@@ -166,6 +166,41 @@ def test_the_code_leads_to_the_page_where_it_is_entered(alice, tell, mails):
     assert "/account/told\n" in mails[0].body
 
 
+def test_the_code_says_until_when_it_is_valid(alice, tell, mails):
+    channel = added(alice)
+    tell()
+
+    ends_at = channel.code_made_at + timedelta(hours=1)
+    assert f"It is valid until {ends_at:%Y-%m-%d %H:%M} UTC." in mails[0].body
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        lambda: {"code_made_at": database_now() - timedelta(minutes=61)},
+        lambda: {"code_tries": own_channels.MOST_TRIES},
+    ],
+    ids=["late", "tried"],
+)
+def test_a_code_that_is_no_longer_valid_is_not_sent(alice, tell, mails, over):
+    channel = added(alice)
+    Channel.objects.filter(pk=channel.pk).update(**over())
+    tell()
+
+    message = Message.objects.get()
+    assert mails == []
+    assert message.state == State.DROPPED
+    assert "no longer valid" in message.said
+
+
+def test_a_code_is_sent_though_the_address_asked_to_be_left_alone(alice, tell, mails):
+    channel = added(alice)
+    Channel.objects.update(rests_until=database_now() + timedelta(hours=1))
+    tell()
+
+    assert subjects(mails) == [f"Your code for Approvals: {code_of(channel)}"]
+
+
 def test_the_code_is_not_in_the_log(alice, tell):
     channel = added(alice)
     tell()

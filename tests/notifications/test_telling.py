@@ -234,6 +234,25 @@ def test_after_an_extension_the_last_minute_is_told_again(channel, host, tell, t
     assert (last.state, last.due_at) == (State.WAITING, until - timedelta(minutes=1))
 
 
+@pytest.mark.parametrize("outcome", [TAKEN, REFUSED], ids=["arrived", "failed"])
+def test_extended_while_the_last_minute_is_being_told_it_is_told_again(
+    channel, token, alice, outcome
+):
+    approval = make.half_over(token)
+    queue_notices()
+    Message.objects.exclude(event=NoticeEvent.LAST_MINUTE).delete()
+    hurry()
+    begun = Turns().begin(channel.pk)
+    until = extend(approval_id=approval.pk, person=alice, ends=approval.expires_at, **SIGNED)
+    queue_notices()
+    settle_telling(begun, outcome)
+
+    last = Message.objects.get(event=NoticeEvent.LAST_MINUTE)
+    assert (last.state, last.due_at) == (State.WAITING, until - timedelta(minutes=1))
+    assert last.attempts == 0
+    assert last.pk not in begun.ids
+
+
 def test_a_last_minute_that_is_no_longer_the_last_waits(channel, host, tell, token):
     make.pending(token)
     tell()
@@ -411,6 +430,17 @@ def test_a_channel_that_is_off_is_not_told_and_begins_anew(channel, host, tell, 
     assert [json.loads(call.body)["data"]["id"] for call in host.calls] == [str(new.pk)]
 
 
+def test_off_and_on_again_what_is_under_way_tells_what_came_of_it(channel, token, ada):
+    make.pending(token)
+    queue_notices()
+    begun = Turns().begin(channel.pk)
+    for on in (False, True):
+        switch_channel(channel_id=channel.pk, on=on, by=ada, **SIGNED)
+    settle_telling(begun, TAKEN)
+
+    assert Message.objects.get(event=NoticeEvent.ASKS).state == State.DELIVERED
+
+
 @pytest.mark.parametrize("wish", [{"events": [NoticeEvent.HELD]}, {"least": "high"}])
 def test_what_an_admin_no_longer_wants_told_is_not_sent(host, tell, token, ada, wish):
     channel = added(host.url, ada)
@@ -497,6 +527,30 @@ def test_a_channel_with_another_address_is_not_switched_off_for_the_earlier_one(
     settle_telling(begun, Sent(taken=False, is_gone=True, said="It answered 410."))
 
     assert Channel.objects.get().is_active
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Sent(taken=False, is_gone=True, said="It answered 410."),
+        Sent(taken=False, said="It answered 503.", retry_after_s=3600.0),
+    ],
+    ids=["gone", "busy"],
+)
+def test_what_the_earlier_address_answers_delays_nothing_at_the_new_one(
+    channel, token, ada, outcome
+):
+    make.pending(token)
+    queue_notices()
+    begun = Turns().begin(channel.pk)
+    wish = Wish(name="Ops", address="https://other.example.org/")
+    change_channel(channel_id=channel.pk, wish=wish, by=ada, **SIGNED)
+    settle_telling(begun, outcome)
+
+    changed, message = Channel.objects.get(), Message.objects.get(event=NoticeEvent.ASKS)
+    assert (changed.rests_until, changed.failures) == (None, 0)
+    assert message.state == State.WAITING
+    assert message.due_at < database_now() + timedelta(seconds=10)
 
 
 def test_a_channel_that_was_removed_meanwhile_is_no_error(channel, token, ada):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
+from django.contrib.auth import HASH_SESSION_KEY
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -113,10 +114,18 @@ def note_remembered(session_key: str, *, by: Actor) -> bool:
 
 
 def open_sessions(person: User) -> list[BrowserSession]:
-    """Return the browsers in which a person is signed in, the one used last first."""
-    rows = list(BrowserSession.objects.filter(person=person))
-    open_keys = set(_open(row.session_key for row in rows))
-    return [row for row in rows if row.session_key in open_keys]
+    """Return the browsers in which a person is signed in, the one used last first.
+
+    Not those whose sessions began with another password, as a command may have set one.
+    """
+    rows = {row.session_key: row for row in BrowserSession.objects.filter(person=person)}
+    hashes = [person.get_session_auth_hash(), *person.get_session_auth_fallback_hash()]
+    open_keys = {
+        session.session_key
+        for session in Session.objects.filter(session_key__in=rows, expire_date__gt=timezone.now())
+        if session.get_decoded().get(HASH_SESSION_KEY) in hashes
+    }
+    return [row for key, row in rows.items() if key in open_keys]
 
 
 @transaction.atomic

@@ -110,11 +110,16 @@ def set_active(person: User, *, active: bool, by: Actor) -> None:
 
 
 @transaction.atomic
-def set_password(person: User, *, password: str, by: Actor) -> None:
-    """Give a person a new password; their other sessions and open links end with the old one."""
+def set_password(person: User, *, password: str, by: Actor, but: str = "") -> None:
+    """Give a person a new password; their other sessions and open links end with the old one.
+
+    Whoever changes it in the session with the key ``but`` has that go on by
+    ``update_session_auth_hash``.
+    """
     person.set_password(password)
     person.save(update_fields=["password"])
     close_links(person)
+    end_sessions(person, but=but)
     record(by, AuditEvent(Action.PERSON_PASSWORD_CHANGED, _subject(person)))
 
 

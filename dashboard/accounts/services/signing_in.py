@@ -7,6 +7,7 @@ in the log stays for ever.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from datetime import timedelta
 
 from django.conf import settings
@@ -14,6 +15,7 @@ from django.contrib.auth import authenticate
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 
 from dashboard.accounts.errors import LinkNotValid, NotPermitted
 from dashboard.accounts.models import SignInLink, User
@@ -28,6 +30,10 @@ _WRONG = "The name or password is wrong, or the account is deactivated. You are 
 _SINGLE_SIGN_ON = (
     "The name or password is wrong, or the account is deactivated or signs in by single sign-on. "
     "You are not signed in."
+)
+_CHANGED = (
+    "Your account was deactivated, or its password changed, since you began to sign in. You are "
+    "not signed in. Begin again."
 )
 _WRONG_PRESENT = "That is not your current password. Nothing was changed."
 _NO_LINKS = (
@@ -195,6 +201,43 @@ def refused_by_provider(*, address: str, because: str) -> None:
     details = {"address": address, "because": because}
     with transaction.atomic():
         record(Actor("anonymous", "sso"), AuditEvent(Action.SIGN_IN_FAILED, "", details=details))
+
+
+def let_in(
+    person: User, method: str, *, address: str, first_hash: str, begin: Callable[[User], None]
+) -> None:
+    """Begin the session of somebody who has shown all proofs, if their account is still the same.
+
+    It is looked at once more, for minutes may be between the first proof and the last.
+
+    Args:
+        person: Who it is.
+        method: By which proofs, such as ``"password+totp"``.
+        address: Where they are.
+        first_hash: The session hash of their password at the first proof; empty where they showed
+            none here, as by single sign-on.
+        begin: Begins the session. The account is locked meanwhile, so whoever deactivates it or
+            changes its password just now finds the session and ends it.
+
+    Raises:
+        NotPermitted: The account was deactivated, or its password was changed or switched off.
+    """
+    with transaction.atomic():
+        locked = User.objects.select_for_update().get(pk=person.pk)
+        if _is_still_proved(locked, method, first_hash):
+            begin(locked)
+            signed_in(locked, method, address=address)
+            return
+    _note_failure(method, person.username, address)
+    raise NotPermitted(_CHANGED)
+
+
+def _is_still_proved(person: User, method: str, first_hash: str) -> bool:
+    if not person.is_active:
+        return False
+    if method.partition("+")[0] == "password" and not may_use_password(person):
+        return False  # it was linked to single sign-on meanwhile
+    return not first_hash or constant_time_compare(person.get_session_auth_hash(), first_hash)
 
 
 @transaction.atomic

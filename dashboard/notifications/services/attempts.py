@@ -46,7 +46,8 @@ def take(due: Callable[[], QuerySet[Thing]]) -> Thing | None:
         claim = {"attempts": F("attempts") + 1, "due_at": now + MINE_FOR, "tried_at": now}
         still = due().order_by().select_related(None).values("pk")
         # Whoever waited for the row looks again at its own columns alone, not at the subquery.
-        if _waiting(type(row), row.pk, row.attempts).filter(pk__in=still).update(**claim):
+        same = _waiting(type(row), row.pk, row.attempts).filter(due_at=row.due_at)
+        if same.filter(pk__in=still).update(**claim):
             row.attempts, row.tried_at = row.attempts + 1, now
             return row
 

@@ -26,7 +26,14 @@ from dashboard.notifications.errors import (
     NotSent,
     ReceiverNotFound,
 )
-from dashboard.notifications.models import HOUSE_EVENTS, Channel, Message, NoticeEvent, State
+from dashboard.notifications.models import (
+    ACCOUNT_EVENTS,
+    HOUSE_EVENTS,
+    Channel,
+    Message,
+    NoticeEvent,
+    State,
+)
 from dashboard.notifications.secrets import fingerprint, new_salt, shown
 from dashboard.notifications.services.attempts import KILLED, under_way
 from dashboard.notifications.services.webhooks import OVERLAP
@@ -186,12 +193,17 @@ def remove_channel(*, channel_id: int, by: User, auth: str) -> None:
 def go_on(channel: Channel) -> None:
     """Begin anew: with what happens from now on, and without what came of earlier attempts.
 
-    What was waiting before is never sent.
+    What was waiting before is never sent, but for what happened to a person's account. What is
+    being sent right now tells what came of it.
     """
-    waiting = Message.objects.filter(channel=channel, state=State.WAITING)
+    waiting = Message.objects.filter(~under_way(), channel=channel, state=State.WAITING)
+    waiting = waiting.exclude(event__in=ACCOUNT_EVENTS)
     waiting.update(state=State.DROPPED, said="The channel was switched off.")
-    channel.after, channel.failures = end_of_log(), 0
-    channel.rests_until = channel.quiet_until = None
+    if channel.person_id is None:
+        channel.after = end_of_log()
+    # The log is read for a person's channel while it is off, too. To skip what is not read yet, a
+    # second's worth, would hide from them what somebody does to their account just before.
+    channel.failures, channel.rests_until, channel.quiet_until = 0, None, None
 
 
 def queue_test(channel: Channel) -> None:

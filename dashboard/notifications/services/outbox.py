@@ -35,6 +35,7 @@ from dashboard.notifications.services.attempts import (
     leave_alone,
     resting,
     take,
+    under_way,
 )
 from dashboard.notifications.services.webhooks import SWITCHED_OFF
 from dashboard.statements import rows
@@ -47,6 +48,7 @@ class Attempt(NamedTuple):
 
     delivery_id: UUID
     number: int
+    webhook_id: int
     url: str
     headers: Mapping[str, str]
     body: bytes
@@ -116,7 +118,16 @@ def begin(webhook_id: int) -> Attempt | None:
 
 def settle(attempt: Attempt, outcome: Sent) -> bool:
     """Write down what came of an attempt; says whether it was still ours to write down."""
-    return _settle(attempt.delivery_id, attempt.number, outcome._replace(said=outcome.said[:300]))
+    sentence, pk, number = outcome.said[:300], attempt.delivery_id, attempt.number
+    if outcome.taken:
+        return conclude(Delivery, pk, number, State.DELIVERED, sentence)
+    host = Webhook.objects.filter(pk=attempt.webhook_id, url=attempt.url)
+    if not host.exists():  # what an earlier address answers says nothing about the one since
+        return fail(Delivery, pk, number, sentence) is not None
+    if outcome.is_gone:
+        return _switch_off(attempt, sentence)
+    leave_alone(host, outcome.retry_after_s)
+    return fail(Delivery, pk, number, sentence, outcome.retry_after_s) is not None
 
 
 def drop_switched_off() -> int:
@@ -183,7 +194,8 @@ def _changes(webhook: Webhook) -> list[_Change]:
 def _attempt(delivery: Delivery) -> Attempt:
     body, keys = _body(delivery), signing_keys(delivery.webhook, database_now())
     headers = signed_headers(keys, delivery.pk, body)
-    return Attempt(delivery.pk, delivery.attempts, delivery.webhook.url, headers, body)
+    webhook = delivery.webhook
+    return Attempt(delivery.pk, delivery.attempts, webhook.pk, webhook.url, headers, body)
 
 
 def _body(delivery: Delivery) -> bytes:
@@ -202,24 +214,17 @@ def _body(delivery: Delivery) -> bytes:
     return canonical_json(body).encode()
 
 
-def _settle(delivery_id: UUID, number: int, outcome: Sent) -> bool:
-    if outcome.taken:
-        return conclude(Delivery, delivery_id, number, State.DELIVERED, outcome.said)
-    if outcome.is_gone:
-        return _switch_off(delivery_id, number, outcome.said)
-    leave_alone(Webhook.objects.filter(deliveries=delivery_id), outcome.retry_after_s)
-    return fail(Delivery, delivery_id, number, outcome.said, outcome.retry_after_s) is not None
-
-
 @transaction.atomic
-def _switch_off(delivery_id: UUID, number: int, said: str) -> bool:
+def _switch_off(attempt: Attempt, said: str) -> bool:
     """Stop calling a host that said it is gone, as Standard Webhooks ask of a sender."""
     of = Webhook.objects.select_for_update(of=("self",)).select_related("agent")
-    webhook = of.get(deliveries=delivery_id)
-    if not conclude(Delivery, delivery_id, number, State.GIVEN_UP, said):
+    webhook = of.filter(pk=attempt.webhook_id, url=attempt.url).first()
+    if webhook is None:  # it got another address just now
+        return fail(Delivery, attempt.delivery_id, attempt.number, said) is not None
+    if not conclude(Delivery, attempt.delivery_id, attempt.number, State.GIVEN_UP, said):
         return False  # somebody else has it by now, or the webhook was switched off
     Webhook.objects.filter(pk=webhook.pk).update(is_active=False)
-    waiting = Delivery.objects.filter(webhook=webhook, state=State.WAITING)
+    waiting = Delivery.objects.filter(~under_way(), webhook=webhook, state=State.WAITING)
     waiting.update(state=State.DROPPED, said=f"{said} So the webhook was switched off.")
     subject = agent_name(webhook.agent.name)
     record(

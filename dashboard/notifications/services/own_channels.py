@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import transaction
 
@@ -116,8 +116,8 @@ def _confirm(person: User, channel_id: int, code: str, auth: str) -> bool:
     channel = _locked(person, channel_id)
     if channel.confirmed_at is not None:
         return True
-    made_at, now = channel.code_made_at, database_now()
-    if made_at is None or now >= made_at + CODE_LIFE or channel.code_tries >= MOST_TRIES:
+    now = database_now()
+    if not is_code_valid(channel, now):
         raise CodeRefused("This code is no longer valid. Nothing was changed. Send a new code.")
     channel.code_tries += 1
     digits = "".join(character for character in code if character in "0123456789")
@@ -174,8 +174,9 @@ def try_own(*, person: User, channel_id: int, auth: str) -> None:
 def switch_own(*, person: User, channel_id: int, on: bool, auth: str) -> bool:
     """Switch a person's channel on or off; returns whether that changed anything.
 
-    Off, nothing is sent but what happens to their account, and what was waiting never is. On
-    again, also where it was removed, it begins with what happens from then on.
+    Off, nothing is sent but what happens to their account, and what else was waiting never is. On
+    again, also where it was removed, it begins with what happens from then on, and with what the
+    log says that nobody has read yet.
 
     Raises:
         ChannelRefused: It was removed, and there are as many others as there may be.
@@ -225,6 +226,17 @@ def remove_own(*, person: User, channel_id: int, auth: str) -> bool:
     channel.is_active, channel.removed_at = False, database_now()
     _save(channel)
     return True
+
+
+def code_ends_at(channel: Channel) -> datetime | None:
+    """Return until when the newest code of a channel is valid; None if none was made."""
+    return channel.code_made_at and channel.code_made_at + CODE_LIFE
+
+
+def is_code_valid(channel: Channel, at: datetime) -> bool:
+    """Whether the newest code of a channel still proves anything at a moment."""
+    ends_at = code_ends_at(channel)
+    return ends_at is not None and at < ends_at and channel.code_tries < MOST_TRIES
 
 
 def _check_room(person: User) -> None:

@@ -7,7 +7,7 @@ message, and a channel can neither delay a decision nor make it fail.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -78,7 +78,7 @@ def _read_on(seq: int) -> int:
     channels = list(_listening().select_related("person").prefetch_related("person__groups"))
     facts = facts_of(UUID(entry.subject) for entry in entries if entry.action in _OF_REQUESTS)
     messages = [message for channel in channels for message in _messages(channel, entries, facts)]
-    moved = dict.fromkeys(UUID(entry.subject) for entry in entries if entry.action in _MOVING)
+    moved = {UUID(entry.subject): entry.at for entry in entries if entry.action in _MOVING}
     return len(entries) if _write(seq, entries[-1].seq, messages, moved, facts) else 0
 
 
@@ -87,18 +87,24 @@ def _write(
     seq: int,
     last: int,
     messages: list[Message],
-    moved: Mapping[UUID, None],
+    moved: Mapping[UUID, datetime],
     facts: Mapping[UUID, RequestFacts],
 ) -> bool:
-    """Keep messages and how far we have read; not if somebody else has read on meanwhile."""
+    """Keep messages and how far we have read; not if somebody else has read on meanwhile.
+
+    Args:
+        moved: The requests whose time was moved, and when that was last.
+    """
     reading, _ = LogReading.objects.select_for_update().get_or_create(pk=1)
     if reading.seq != seq:
         return False
-    # After an extension there is another last minute, which is told as well.
-    last_minutes = Message.objects.filter(approval__in=moved, event=NoticeEvent.LAST_MINUTE)
-    last_minutes.exclude(state=State.WAITING).delete()
+    _move_times(moved, facts)  # first: what nobody has begun to send is not begun before its time
+    # After an extension there is another last minute, which is told as well, also where the one
+    # before is being told right now. Where there is none, what failed is still sent again.
+    ahead = [pk for pk, at in moved.items() if pk in facts and _has_last_minute(facts[pk], at)]
+    last_minutes = Message.objects.filter(approval__in=ahead, event=NoticeEvent.LAST_MINUTE)
+    last_minutes.exclude(state=State.WAITING, attempts=0).delete()
     Message.objects.bulk_create(messages, ignore_conflicts=True)
-    _move_times(moved, facts)
     LogReading.objects.filter(pk=1).update(seq=last)
     return True
 
@@ -180,7 +186,13 @@ def times(approval: ApprovalRequest) -> dict[NoticeEvent, datetime]:
     }
 
 
-def _move_times(ids: Mapping[UUID, None], facts: Mapping[UUID, RequestFacts]) -> None:
+def _has_last_minute(facts: RequestFacts, at: datetime) -> bool:
+    """Whether a request has a last minute that begins after ``at``, so that it is told of then."""
+    begins_at = times(facts.approval).get(NoticeEvent.LAST_MINUTE)
+    return facts.is_pending and begins_at is not None and begins_at > at
+
+
+def _move_times(ids: Iterable[UUID], facts: Mapping[UUID, RequestFacts]) -> None:
     """Have what is told at a time be told when that comes now."""
     for pk in ids:
         if pk in facts:

@@ -37,8 +37,10 @@ from dashboard.notifications.services.attempts import (
     leave_alone,
     resting,
     take,
+    under_way,
 )
 from dashboard.notifications.services.channels import subject_of
+from dashboard.notifications.services.own_channels import code_ends_at, is_code_valid
 from dashboard.notifications.services.reading import LAST_MINUTE
 from dashboard.statements import rows
 
@@ -55,6 +57,7 @@ _NOT_MADE = "It could not be made. The server's log says why."
 _OVER = "It was decided, withdrawn or over before this was sent."
 _NOT_THEIRS = "This person can no longer decide, so it was not sent."
 _NOT_ASKED = "It was no longer to be told here when this was to be sent."
+_CODE_OVER = "The code was no longer valid when this was to be sent. Send a new code."
 _PLACES = {
     **dict.fromkeys(ACCOUNT_EVENTS, "account/browsers"),
     NoticeEvent.PASSKEY_ADDED: "account/passkeys",
@@ -83,6 +86,7 @@ class Telling(NamedTuple):
     ids: Sequence[UUID]
     number: int
     channel_id: int
+    address: str
     kind: ChannelKind
     parcel: Parcel
     is_test: bool
@@ -165,21 +169,29 @@ async def send_telling(telling: Telling) -> Sent:
 
 def settle_telling(telling: Telling, outcome: Sent) -> bool:
     """Write down what came of an attempt; says whether it was still ours to write down."""
-    sentence, channel = outcome.said[:300], Channel.objects.filter(pk=telling.channel_id)
+    sentence = outcome.said[:300]
+    # What an earlier address answers says nothing about the one that the channel has since.
+    channel = Channel.objects.filter(pk=telling.channel_id, address=telling.address)
     if outcome.taken:
         well = {"failures": 0, "rests_until": None}
         channel.exclude(failures=0, rests_until=None).update(**well)
         return _conclude(telling, State.DELIVERED, sentence)
-    channel.update(failures=F("failures") + 1)
+    if not channel.update(failures=F("failures") + 1):
+        return _fail(telling, sentence)
     if outcome.is_gone:
         return _switch_off(telling, sentence)
+    if not telling.is_test:
+        leave_alone(channel, outcome.retry_after_s)
+    return _fail(telling, sentence, outcome.retry_after_s)
+
+
+def _fail(telling: Telling, sentence: str, retry_after_s: float = 0.0) -> bool:
     if telling.is_test:
         return _conclude(telling, State.GIVEN_UP, sentence)
-    leave_alone(channel, outcome.retry_after_s)
     first_id, *rest = telling.ids
-    due_at = fail(Message, first_id, telling.number, sentence, outcome.retry_after_s)
+    due_at = fail(Message, first_id, telling.number, sentence, retry_after_s)
     for pk in rest:  # again in one message with the first
-        fail(Message, pk, telling.number, sentence, outcome.retry_after_s, due_at)
+        fail(Message, pk, telling.number, sentence, retry_after_s, due_at)
     return due_at is not None
 
 
@@ -194,14 +206,14 @@ def _conclude(telling: Telling, state: State, sentence: str) -> bool:
 def _switch_off(telling: Telling, said: str) -> bool:
     """Stop sending to a channel that said it is gone, unless it has another address by now."""
     channel = Channel.objects.select_for_update().filter(pk=telling.channel_id).first()
-    if channel is None or channel.address != telling.parcel.address:
-        return _conclude(telling, State.GIVEN_UP, said)
+    if channel is None or channel.address != telling.address:
+        return _fail(telling, said)
     if not _conclude(telling, State.GIVEN_UP, said):
         return False  # somebody else has it by now, or the channel was switched off
     if not channel.is_active:  # it was paused, and told of its account
         return True
     Channel.objects.filter(pk=channel.pk).update(is_active=False)
-    waiting = Message.objects.filter(channel=channel, state=State.WAITING)
+    waiting = Message.objects.filter(~under_way(), channel=channel, state=State.WAITING)
     waiting.update(state=State.DROPPED, said=f"{said} So the channel was switched off.")
     ended = Entry(
         Action.PERSON_CHANNEL_SWITCHED_OFF if channel.person_id else Action.CHANNEL_SWITCHED_OFF,
@@ -251,7 +263,8 @@ def _begin(channel_id: int, last_agent: int) -> tuple[Message, Telling | None] |
         return head, None
     ids = [message.pk for message in messages]
     is_test = head.event == NoticeEvent.TEST
-    return head, Telling(ids, head.attempts, channel.pk, kind, parcel, is_test)
+    telling = Telling(ids, head.attempts, channel.pk, channel.address, kind, parcel, is_test)
+    return head, telling
 
 
 def _next(channel_id: int, last_agent: int) -> QuerySet[Message]:
@@ -305,7 +318,9 @@ def _still_concerned(channel: Channel, messages: Sequence[Message]) -> list[Mess
         known_facts = facts.get(message.approval_id) if message.approval_id else None
         event = NoticeEvent(message.event)
         concerned = known_facts is None or concerns(channel, known_facts, event, now, groups)
-        if event in TRYING or (concerned and wants(channel, event)):
+        if event == NoticeEvent.CODE and not is_code_valid(channel, now):
+            conclude(Message, message.pk, message.attempts, State.DROPPED, _CODE_OVER)
+        elif event in TRYING or (concerned and wants(channel, event)):
             remaining.append(message)
         else:
             conclude(Message, message.pk, message.attempts, State.DROPPED, _NOT_ASKED)
@@ -322,8 +337,16 @@ def notices_of(channel: Channel, messages: Sequence[Message]) -> list[Notice]:
         if about is None:
             place = _PLACES.get(event, "account/told") if channel.person else ""
             code = code_of(channel) if event == NoticeEvent.CODE else ""
-            url = f"{settings.PUBLIC_URL}/{place}"
-            notices.append(Notice(event=event, at=message.made_at, now=now, url=url, code=code))
+            notices.append(
+                Notice(
+                    event=event,
+                    at=message.made_at,
+                    now=now,
+                    url=f"{settings.PUBLIC_URL}/{place}",
+                    expires_at=_ends_at(channel, message),
+                    code=code,
+                )
+            )
             continue
         notices.append(
             Notice(
@@ -341,6 +364,15 @@ def notices_of(channel: Channel, messages: Sequence[Message]) -> list[Notice]:
     return in_order(notices)
 
 
+def _ends_at(channel: Channel, message: Message) -> datetime | None:
+    """Return until when a code or a sign-in link counts that somebody is told of."""
+    if message.event == NoticeEvent.CODE:
+        return code_ends_at(channel)
+    if message.event == NoticeEvent.LINK_MADE:
+        return message.made_at + timedelta(seconds=settings.SIGN_IN_LINK_LIFE_S)
+    return None
+
+
 def _due(now: datetime) -> QuerySet[Message]:
     """Messages whose time has come, about what still needs people, to whom it still concerns.
 
@@ -352,7 +384,7 @@ def _due(now: datetime) -> QuerySet[Message]:
     proved = Q(channel__confirmed_at__isnull=False) | Q(event=NoticeEvent.CODE)
     quiet = Q(channel__quiet_until__gt=now) & ~Q(event__in=ALONE)
     is_asked_for = Q(channel__person=None) | (people & proved)
-    rests = resting("channel", now) & ~Q(event=NoticeEvent.TEST)
+    rests = resting("channel", now) & ~Q(event__in=TRYING)
     return messages.filter(is_asked_for, ~quiet, ~rests, ~_stale_hold(), _still_waits(now))
 
 

@@ -91,9 +91,9 @@ def new_secret(*, agent_id: int, at_once: bool, by: User, auth: str) -> str:
 def switch(*, agent_id: int, on: bool, by: User, auth: str) -> bool:
     """Switch a webhook on or off; returns whether that changed anything.
 
-    Off, nothing is sent any more, and what was waiting never is; an attempt that is under way
-    still tells what came of it. On again, it begins with what is decided from then on; the host
-    reads what it missed by itself.
+    Off, nothing is sent any more, and what was waiting never is. On again, it begins with what is
+    decided from then on; the host reads what it missed by itself. An attempt that is under way
+    tells in either case what came of it; on again, one that fails is made again.
 
     Raises:
         NotFound: The agent has no webhook.
@@ -103,11 +103,9 @@ def switch(*, agent_id: int, on: bool, by: User, auth: str) -> bool:
     if webhook.is_active == on:
         return False
     webhook.is_active = on
-    waiting = Delivery.objects.filter(webhook=webhook, state=State.WAITING)
     if on:
         webhook.after, webhook.rests_until = _newest_change(webhook.agent), None
-    else:
-        waiting = waiting.exclude(under_way())
+    waiting = Delivery.objects.filter(~under_way(), webhook=webhook, state=State.WAITING)
     waiting.update(state=State.DROPPED, said=SWITCHED_OFF)
     _save(webhook, by)
     _record(webhook, by, auth, Action.WEBHOOK_SWITCHED_ON if on else Action.WEBHOOK_SWITCHED_OFF)
@@ -118,6 +116,8 @@ def switch(*, agent_id: int, on: bool, by: User, auth: str) -> bool:
 def send_again(*, agent_id: int, delivery_id: UUID, by: User, auth: str) -> Delivery:
     """Have a message sent again that was delivered, given up or dropped: the same one.
 
+    Where the host asked to be left alone, it waits as all others do.
+
     Raises:
         NotFound: There is no such delivery of this agent's webhook.
         NotSent: It waits to be sent already, or the webhook is off.
@@ -127,6 +127,7 @@ def send_again(*, agent_id: int, delivery_id: UUID, by: User, auth: str) -> Deli
     delivery = Delivery.objects.select_for_update().filter(pk=delivery_id, webhook=webhook).first()
     if delivery is None:
         raise ReceiverNotFound
+    delivery.webhook = webhook
     if not webhook.is_active:
         raise NotSent("The webhook is off. Nothing was sent. Switch it on first.")
     if delivery.state == State.WAITING:

@@ -105,9 +105,11 @@ def _password_page(request: PersonRequest, template: str) -> HttpResponse:
     except TooManyAttempts as error:
         form.add_error("present", str(error))
         return slowed(_show(request, template, form, HTTPStatus.TOO_MANY_REQUESTS), error)
-    people.set_password(request.user, password=form.cleaned_data["password"], by=actor(request))
     key = request.session.session_key or ""
-    update_session_auth_hash(request, request.user)  # the others end, this one stays
+    people.set_password(
+        request.user, password=form.cleaned_data["password"], by=actor(request), but=key
+    )
+    update_session_auth_hash(request, request.user)  # the others ended, this one goes on
     browsers.note_new_key(key, request.session.session_key or "")
     request.session.pop(LINK_AT_KEY, None)
     messages.success(request, _CHANGED)

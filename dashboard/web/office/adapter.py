@@ -6,11 +6,13 @@ It sends no mail, shows no message of its own, and nobody signs up by themselves
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.login import get_authentication_records
 from allauth.account.stages import LoginStage
+from allauth.core.exceptions import ImmediateHttpResponse
 from django.contrib import messages
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
@@ -18,6 +20,7 @@ from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from dashboard.accounts import sessions
+from dashboard.accounts.errors import NotPermitted
 from dashboard.accounts.models import User
 from dashboard.accounts.provider.statements import Statement
 from dashboard.accounts.provider.tokens import unseal
@@ -25,7 +28,14 @@ from dashboard.accounts.services import browsers, signing_in
 from dashboard.accounts.services.factors import has_factor
 from dashboard.accounts.services.passkeys import added_lately
 from dashboard.web.access import AT_PROVIDER_KEY, AUTH_KEY, address
-from dashboard.web.office.sign_in import LINK_AT_KEY, landing, remembered
+from dashboard.web.office.sign_in import (
+    HASH_FIELD,
+    LINK_AT_KEY,
+    landing,
+    remembered,
+    sign_in_page,
+    status_of,
+)
 
 _FORGOTTEN = (
     "You signed in with a link. Forgot your password? Choose a new one in your account within 10 "
@@ -42,8 +52,26 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]
     """Lets people in."""
 
     def login(self, request: HttpRequest, user: User) -> None:
-        """Begin the session of somebody who has shown all that was asked of them."""
-        method = _method(request, user)
+        """Begin the session of somebody who has shown all that was asked of them.
+
+        Raises:
+            ImmediateHttpResponse: Their account is no longer as it was at the first proof.
+        """
+        method, first_hash = _method(request, user), _first_hash(request, user)
+        try:
+            signing_in.let_in(
+                user,
+                method,
+                address=address(request),
+                first_hash=first_hash,
+                begin=partial(self._begin, request, method),
+            )
+        except NotPermitted as error:
+            request.session.flush()  # the first proof opens nothing any more
+            page = sign_in_page(request, problem=str(error), status=status_of(error))
+            raise ImmediateHttpResponse(page) from error
+
+    def _begin(self, request: HttpRequest, method: str, user: User) -> None:
         at_provider = request.session.get(AT_PROVIDER_KEY)
         request.session.flush()  # nothing of the session before, and not its key, lives on
         login(request, user)
@@ -59,7 +87,6 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]
             entry,
             at_provider=at_provider and _at_provider(at_provider),
         )
-        signing_in.signed_in(user, method, address=address(request))
 
     def post_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse:
         """Lead where they wanted to go."""
@@ -126,6 +153,11 @@ def _method(request: HttpRequest, user: User) -> str:
     records = get_authentication_records(request, user)
     words = [record.get("type") or _METHODS.get(record["method"], "unknown") for record in records]
     return "+".join(dict.fromkeys(words)) or "unknown"
+
+
+def _first_hash(request: HttpRequest, user: User) -> str:
+    records = get_authentication_records(request, user)
+    return next((record[HASH_FIELD] for record in records if HASH_FIELD in record), "")
 
 
 def _at_provider(kept: dict[str, Any]) -> browsers.AtProvider:

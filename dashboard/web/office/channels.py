@@ -32,6 +32,7 @@ from dashboard.notifications.errors import (
 from dashboard.notifications.models import HOUSE_EVENTS, Channel, Message, NoticeEvent, State
 from dashboard.notifications.services import Wish
 from dashboard.notifications.services.channels import LONGEST_NAME
+from dashboard.notifications.services.telling import TRYING
 from dashboard.web import errors, times
 from dashboard.web.access import action, admins_only, auth
 from dashboard.web.forms import ConfirmNameForm, offer_choices, plain, status_of
@@ -161,8 +162,7 @@ class ChannelRow:
     @property
     def rests_until(self) -> datetime | None:
         """Until when its receiver asked to be left alone, if it still is."""
-        until = self.channel.rests_until
-        return until if until and until > database_now() else None
+        return queries.rests_until(self.channel)
 
 
 @dataclass(frozen=True)
@@ -172,6 +172,7 @@ class MessageRow:
     message: Message
     word: str
     badge: str
+    next_at: datetime  # when it is tried next, if it waits
 
     @property
     def event(self) -> str:
@@ -345,10 +346,17 @@ def _messages(found: Channel) -> dict[str, Any]:
 
 def message_rows(found: Channel, limit: int = queries.SHOWN) -> list[MessageRow]:
     """Return the newest messages of a channel, and what became of each."""
+    rested_at = queries.rests_until(found)
     return [
-        MessageRow(message, *BADGES[State(message.state)])
+        MessageRow(message, *BADGES[State(message.state)], _next_at(message, rested_at))
         for message in queries.latest_messages(found, limit)
     ]
+
+
+def _next_at(message: Message, rested_at: datetime | None) -> datetime:
+    if rested_at is None or message.event in TRYING:
+        return message.due_at
+    return max(message.due_at, rested_at)
 
 
 def _row(found: Channel) -> ChannelRow:

@@ -14,6 +14,7 @@ from secrets import token_urlsafe
 from typing import Any, NoReturn
 from urllib.parse import urlencode
 
+from allauth.account.internal.flows.login import clear_authentication_records
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, get_adapter
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin
@@ -165,6 +166,7 @@ class Providers(DefaultSocialAccountAdapter):  # type: ignore[misc]
         if sociallogin.state.get("process") == AuthProcess.CONNECT:
             raise ImmediateHttpResponse(_ask_to_link(request, statement))
         person = identity.recognise(statement)
+        clear_authentication_records(request)  # of a sign-in here that was not finished
         sociallogin.user = person
         sociallogin.account = SocialAccount.objects.get(
             provider=provider_id(), uid=statement.subject

@@ -56,6 +56,9 @@ class SignInForm(forms.Form):
 LINK_AT_KEY = "link_at"
 """In the session: when its person came by a link, in seconds since 1970."""
 
+HASH_FIELD = "password_hash"
+"""In the record of the first proof: the session hash of the password that the person had then."""
+
 FRESH_S = 600
 
 Form = forms.Form
@@ -201,7 +204,7 @@ def enter(request: HttpRequest, person: User, method: str, *, then: str) -> Http
     """Let somebody in who has shown a first proof."""
     clear_authentication_records(request)  # of a sign-in that was not finished
     request.session.pop(AT_PROVIDER_KEY, None)
-    record_authentication(request, person, method)
+    record_authentication(request, person, method, **{HASH_FIELD: person.get_session_auth_hash()})
     response: HttpResponse = perform_login(
         request, person, email_verification="none", redirect_url=then
     )

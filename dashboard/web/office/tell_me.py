@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import wraps
 from typing import Any
 
@@ -30,6 +31,7 @@ from dashboard.notifications.errors import (
     NotSent,
 )
 from dashboard.notifications.models import Channel, Choice, NoticeEvent
+from dashboard.notifications.services.own_channels import code_ends_at
 from dashboard.web import errors
 from dashboard.web.access import action, auth, for_readers
 from dashboard.web.forms import Incomplete, cleaned, offer_choices, plain, status_of
@@ -88,6 +90,11 @@ class OwnRow(ChannelRow):
     def is_removed(self) -> bool:
         """Whether its person removed it, less than a day ago."""
         return self.channel.removed_at is not None
+
+    @property
+    def code_ends_at(self) -> datetime | None:
+        """Until when the newest code is valid."""
+        return code_ends_at(self.channel)
 
     @property
     def choices(self) -> list[tuple[str, str, bool]]:

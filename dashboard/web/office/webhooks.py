@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django import forms
@@ -21,6 +22,7 @@ from dashboard.notifications.errors import (
     NotSent,
 )
 from dashboard.notifications.models import Delivery, State, Webhook
+from dashboard.web import times
 from dashboard.web.access import action, admins_only, auth, refused
 from dashboard.web.forms import status_of
 from dashboard.web.http import PersonRequest
@@ -71,6 +73,7 @@ class DeliveryRow:
     word: str
     badge: str
     again: bool
+    next_at: datetime  # when it is tried next, if it waits
 
     @property
     def what(self) -> str:
@@ -137,7 +140,7 @@ def switch(request: PersonRequest, agent_id: int) -> HttpResponse:
 def again(request: PersonRequest, agent_id: int, delivery_id: UUID) -> HttpResponse:
     """Send a message again."""
     try:
-        services.send_again(
+        delivery = services.send_again(
             agent_id=agent_id, delivery_id=delivery_id, by=request.user, auth=auth(request)
         )
     except NotSent as error:
@@ -145,8 +148,15 @@ def again(request: PersonRequest, agent_id: int, delivery_id: UUID) -> HttpRespo
     except ChangeNotAllowed:
         return refused(request, "admins")
     else:
-        messages.success(request, "It is sent again within two seconds.")
+        messages.success(request, _when_sent(delivery.webhook))
     return redirect("web:webhook", agent_id)
+
+
+def _when_sent(webhook: Webhook) -> str:
+    if rested_at := queries.rests_until(webhook):
+        at = times.clock(rested_at)
+        return f"The host asked to be left alone until {at}. It is sent again then."
+    return "It is sent again within two seconds."
 
 
 def _page(request: PersonRequest, agent: Agent, *, form: WebhookForm | None) -> HttpResponse:
@@ -155,6 +165,7 @@ def _page(request: PersonRequest, agent: Agent, *, form: WebhookForm | None) -> 
     context = {
         "agent": agent,
         "webhook": hook,
+        "rests_until": hook and hook.is_active and queries.rests_until(hook),
         "form": form,
         "secret_form": NewSecretForm(),
         "rows": _rows(hook) if hook else [],
@@ -164,11 +175,13 @@ def _page(request: PersonRequest, agent: Agent, *, form: WebhookForm | None) -> 
 
 
 def _rows(webhook: Webhook) -> list[DeliveryRow]:
+    rested_at = queries.rests_until(webhook)
     return [
         DeliveryRow(
             delivery,
             *BADGES[State(delivery.state)],
             again=webhook.is_active and delivery.state != State.WAITING,
+            next_at=max(delivery.due_at, rested_at or delivery.due_at),
         )
         for delivery in queries.latest(webhook)
     ]

@@ -41,6 +41,29 @@ def test_this_session_stays_and_the_others_end(enter, alice):
     assert [c.get("/account").status_code for c in (here, elsewhere)] == [200, 302]
 
 
+def listed(client):
+    return [row.is_present for row in client.get("/account/browsers").context["rows"]]
+
+
+def test_after_a_new_password_this_browser_alone_is_listed(browser, alice):
+    here, elsewhere = browser(), browser()
+    for client in (here, elsewhere):
+        client.post("/sign-in", {"username": "alice", "password": "a long password"})
+    here.post("/account", RIGHT)
+
+    assert listed(here) == [True]
+
+
+def test_a_browser_that_a_command_signed_out_is_not_listed(browser, alice):
+    here, elsewhere = browser(), browser()
+    elsewhere.post("/sign-in", {"username": "alice", "password": "a long password"})
+    alice.set_password("correct horse battery")  # as Django's own changepassword does
+    alice.save()
+    here.post("/sign-in", {"username": "alice", "password": "correct horse battery"})
+
+    assert listed(here) == [True]
+
+
 def test_the_change_is_recorded_with_how_the_person_was_known(reviewer, recorded):
     reviewer.post("/account", RIGHT)
 

@@ -257,6 +257,17 @@ def test_who_asked_to_be_left_alone_is_said(admin, mail, read):
     assert "It asked to be left alone until" in said
 
 
+def test_while_it_asks_to_be_left_alone_nothing_is_tried_before(admin, mail, token, read):
+    make.pending(token)
+    queue_notices()
+    until = database_now() + timedelta(minutes=50)
+    Message.objects.update(attempts=1, tried_at=database_now(), said="It answered 503.")
+    Channel.objects.update(rests_until=until)
+    said = read(admin.get(f"/channels/{mail.pk}"), "main")
+
+    assert f"Next attempt {until:%Y-%m-%d %H:%M:%S} UTC" in said
+
+
 def test_what_failed_four_times_or_is_paused_is_not_said(admin, mail, read):
     Channel.objects.update(failures=4)
     assert "On call fails" not in read(admin.get("/"))

@@ -6,9 +6,12 @@ import time
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from allauth.socialaccount.models import SocialAccount
 
+from dashboard.accounts.models import BrowserSession
+from dashboard.accounts.provider.metadata import provider_id
 from dashboard.accounts.services import factors, throttle
-from dashboard.accounts.services.people import OPERATOR
+from dashboard.accounts.services.people import OPERATOR, set_active, set_password
 from dashboard.accounts.services.signing_in import make_link
 from tests import make
 from tests.web.pages import read as page_of
@@ -202,6 +205,55 @@ def test_a_link_is_followed_by_a_code_too(alice, app, browser):
 
 def test_without_a_first_proof_the_page_leads_back(browser):
     assert browser().get("/sign-in/second").url == "/sign-in"
+
+
+def deactivate(alice):
+    set_active(alice, active=False, by=OPERATOR)
+
+
+def change_password(alice):
+    set_password(alice, password="another long password", by=OPERATOR)
+
+
+def link_elsewhere(alice):
+    SocialAccount.objects.create(user=alice, provider=provider_id(), uid="1")
+
+
+@pytest.mark.parametrize("change", [deactivate, change_password, link_elsewhere])
+def test_who_was_changed_after_the_first_proof_is_not_let_in_by_the_second(
+    alice, app, first_proof, recorded, change
+):
+    client = first_proof()
+    change(alice)
+
+    reply = client.post("/sign-in/second", {"code": code_of(app[0], later=1)})
+
+    assert reply.status_code == 422
+    assert "since you began to sign in. You are not signed in." in page_of(reply).text
+    assert recorded("sign_in.succeeded") == []
+    assert recorded("sign_in.failed") == [("anonymous", "password+totp", "user:alice")]
+    assert not BrowserSession.objects.exists()
+
+
+def test_who_was_deactivated_during_the_sign_in_has_no_session_once_active_again(
+    alice, app, first_proof
+):
+    client = first_proof()
+    deactivate(alice)
+    client.post("/sign-in/second", {"code": code_of(app[0], later=1)})
+    set_active(alice, active=True, by=OPERATOR)
+
+    assert name_of(client) is None
+    assert client.get("/sign-in/second").url == "/sign-in"
+
+
+def test_a_link_is_not_followed_by_a_code_once_the_password_is_another(alice, app, browser):
+    client = browser()
+    client.post(f"/sign-in/{make_link(alice, by=OPERATOR)}")
+    change_password(alice)
+
+    assert client.post("/sign-in/second", {"code": code_of(app[0], later=1)}).status_code == 422
+    assert name_of(client) is None
 
 
 def test_the_first_proof_of_one_person_is_not_that_of_another(alice, app, browser, first_proof):

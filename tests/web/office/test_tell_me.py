@@ -59,7 +59,7 @@ def test_a_new_address_waits_for_its_code(reviewer, channel, read):
 @pytest.mark.parametrize(
     ("state", "said"),
     [
-        (State.DELIVERED, "A code was sent"),
+        (State.DELIVERED, "A code was sent just now . It is valid until"),
         (State.GIVEN_UP, "The code was not sent. The mail server answered 554."),
     ],
 )

@@ -1,3 +1,5 @@
+from datetime import timedelta
+
 import pytest
 
 from dashboard.clock import database_now
@@ -100,6 +102,18 @@ def test_what_was_given_up_is_sent_again(admin, delivery, path, read, recorded):
     assert "It is sent again within two seconds." in read(page)
     assert Delivery.objects.get().state == State.WAITING
     assert recorded("webhook.sent_again") == [(*BY_ADA, "agent:beamline")]
+
+
+def test_while_the_host_asks_to_be_left_alone_it_is_said_when_it_is_sent(
+    admin, delivery, path, read
+):
+    until = database_now() + timedelta(minutes=50)
+    Webhook.objects.update(rests_until=until)
+    page = read(admin.post(f"{path}/deliveries/{delivery.pk}/again", follow=True))
+
+    assert f"The host asked to be left alone until {until:%H:%M:%S} UTC. It is sent again" in page
+    assert "within two seconds" not in page
+    assert f"Next attempt {until:%Y-%m-%d %H:%M:%S} UTC" in page
 
 
 def test_what_waits_is_not_sent_twice(admin, delivery, path, read):
