@@ -19,7 +19,7 @@ from dashboard.inspection.python.calls import CHECKS
 from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
-TABLES_OF_VERSION = ("9", "e57a20a8b1a2a43b")
+TABLES_OF_VERSION = ("10", "b58573d9e58fce17")
 
 
 def document(text, file="ours.toml"):

@@ -20,10 +20,10 @@ from dashboard.inspection.notes import FINDINGS, FindingKind, names
 from dashboard.inspection.sentences import SENTENCES
 
 CHECKS = names("""
-    argv attribute backend chmod code command engine environ filename formula import inplace magic
-    moved named numpy_load open open_method option path_given plotted pretrained program query
-    saved set_attribute set_own spawned sql target temporary thread timed torch_load unseen url
-    url_given variable yaml
+    argv attribute backend by_name chmod code command engine environ evaluated filename first_mode
+    formula if_given import inplace magic moved named numpy_load open open_method option package
+    path_given plotted pretrained program query saved set_attribute set_own spawned sql target
+    temporary text_given thread timed torch_load unseen url url_given variable yaml
 """)
 """Names of the functions that look at the arguments of a call in Python, where a row names one."""
 
@@ -72,11 +72,13 @@ class Subcommands(NamedTuple):
         effects: By subcommand; none for those that only read.
         otherwise: What every other subcommand does.
         values: The options before the subcommand that take a value.
+        starts: How options begin that name a program; empty if none does.
     """
 
     effects: Mapping[str, tuple[FindingKind, ...]]
     otherwise: tuple[FindingKind, ...]
     values: WordSet = frozenset()
+    starts: str = ""
 
 
 class Wrapper(NamedTuple):
@@ -299,7 +301,7 @@ def subcommands(value: Any, where: Location) -> Mapping[str, Subcommands]:
     """Read what commands do by their subcommand."""
     subcommands_by_name: dict[str, Subcommands] = {}
     for entry, inner in _entries(
-        value, where, {"names", "otherwise"}, {"reads", "values", "rows"}
+        value, where, {"names", "otherwise"}, {"reads", "values", "rows", "starts"}
     ):
         effects = dict[str, tuple[FindingKind, ...]]()
         reads = {"names": entry.get("reads", "")}
@@ -310,6 +312,7 @@ def subcommands(value: Any, where: Location) -> Mapping[str, Subcommands]:
             MappingProxyType(effects),
             _effects(entry["otherwise"], inner.inner("otherwise")),
             words(entry.get("values", ""), inner.inner("values")),
+            pattern(entry["starts"], inner.inner("starts")) if "starts" in entry else "",
         )
         _fill(subcommands_by_name, entry, inner, subcommand_table)
     return MappingProxyType(subcommands_by_name)

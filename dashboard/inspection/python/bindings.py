@@ -25,6 +25,8 @@ from dashboard.inspection.python.scopes import (
 
 LOCAL = "<def>"
 UNKNOWN = "?"
+LOST = "!"  # it was not followed to its end
+_MOST_MATCH_ARGS = 10
 _ASKING = names("getattr hasattr setattr delattr vars dir callable id type repr")
 _CHECKING = frozenset(["isinstance", "issubclass"])
 _LEAVES = (ast.Name, ast.Constant)
@@ -45,6 +47,8 @@ class _Collector:
         self.defaults: dict[int, ast.expr] = {}  # by parameter
         self.owners: dict[int, str] = {}  # what a method's first parameter is
         self.instances: dict[int, str] = {}  # by the scope of a class
+        self.match_args: list[str] = []
+        self.by_place: list[tuple[Scope, str]] = []  # what patterns capture by its place
         self.positions = _Positions(self.program)
         self.handlers = self._handlers()
 
@@ -71,6 +75,7 @@ class _Collector:
             ast.MatchAs: self.captured,
             ast.MatchStar: self.captured,
             ast.MatchMapping: self.captured,
+            ast.MatchClass: self.matched,
             **self.positions.handlers(),
         }
 
@@ -93,10 +98,13 @@ class _Collector:
                 visits = list(below(node, scope, inner))
             visits.reverse()
             stack.extend(visits)
+        self.by_match_args()
         self.positions.settle()
         return self.program
 
     def bind(self, scope: Scope, name: str, value: ast.expr | str, how: str = "") -> None:
+        if name == "__match_args__":
+            self.match_args += _match_args(value)
         for target in self.targets(scope, name):
             target.bound.add(name)
             self.program.bindings.append(Binding(target, name, value, how))
@@ -274,6 +282,47 @@ class _Collector:
             self.bind(scope, name, UNKNOWN)
         if isinstance(node, ast.ExceptHandler) and node.type is not None:
             self.program.mark(node.type, Position.TYPE)
+
+    def matched(self, node: ast.MatchClass, scope: Scope) -> None:
+        """Bind what a pattern fetches from an object: ``Path(unlink=delete)``."""
+        for attribute, pattern in zip(node.kwd_attrs, node.kwd_patterns, strict=True):
+            maker = ast.Call(node.cls, [], [])
+            fetched = ast.Attribute(maker, attribute, ast.Load())
+            for part in (maker, fetched):
+                ast.copy_location(part, node)
+            for name in _captures(pattern):
+                self.bind(scope, name, fetched)
+                self.bind(scope, name, member(UNKNOWN, attribute))
+        self.by_place += [(scope, name) for part in node.patterns for name in _captures(part)]
+
+    def by_match_args(self) -> None:
+        """Bind what patterns fetch by their place, where the source says which attributes."""
+        attributes = list(dict.fromkeys(self.match_args))
+        if len(attributes) > _MOST_MATCH_ARGS:
+            attributes = [LOST]
+        for scope, name in self.by_place:
+            for attribute in attributes:
+                self.bind(scope, name, attribute)
+
+
+def _match_args(value: ast.expr | str) -> list[str]:
+    """Return the paths of the attributes that a class says patterns fetch by their place."""
+    parts = value.elts if isinstance(value, ast.Tuple | ast.List) else [None]
+    texts = [part.value if isinstance(part, ast.Constant) else None for part in parts]
+    return [member(UNKNOWN, text) if isinstance(text, str) else LOST for text in texts]
+
+
+def _captures(pattern: ast.pattern) -> Iterator[str]:
+    """Yield the names that all of what a pattern is given gets."""
+    patterns = [pattern]
+    while patterns:
+        part = patterns.pop()
+        if isinstance(part, ast.MatchOr):
+            patterns += part.patterns
+        elif isinstance(part, ast.MatchAs):
+            patterns += [part.pattern] if part.pattern else []
+            if part.name:
+                yield part.name
 
 
 class _Positions:

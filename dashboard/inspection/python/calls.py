@@ -16,10 +16,10 @@ from dashboard.inspection.findings import Severity
 from dashboard.inspection.knowledge import PYTHON_MODULES, VERBS
 from dashboard.inspection.knowledge.loading import Deed
 from dashboard.inspection.notes import names
-from dashboard.inspection.python.bindings import LOCAL, UNKNOWN
+from dashboard.inspection.python.bindings import LOCAL, LOST, UNKNOWN
 from dashboard.inspection.python.context import Context
 from dashboard.inspection.python.lookup import called, is_known
-from dashboard.inspection.python.names import LOST, Value
+from dashboard.inspection.python.names import Value
 from dashboard.inspection.python.notes import (
     NETWORK,
     UNKNOWN_CALL,
@@ -50,6 +50,9 @@ _SYMBOLS = names("""
 """)
 _STARTED = names("target function func")
 """What a function that is called elsewhere is given as."""
+
+_ARRAYS = names("numpy pandas")
+"""Where one of these is imported, what is dumped may be an array."""
 
 _SETS = names("__setattr__ __delattr__ __setitem__ __call__")
 """What sets something, and says so only where it is read off the object."""
@@ -234,6 +237,10 @@ def _open_method(call: Called) -> None:
         _mode(call, second)
 
 
+def _first_mode(call: Called) -> None:
+    _mode(call, call.argument(0, "mode"))
+
+
 def _is_mode(call: Called, node: ast.expr | None) -> bool:
     return any(_MODE.fullmatch(text.value) for text in call.texts(node))
 
@@ -274,6 +281,19 @@ def _path_given(call: Called) -> None:
 
 def _saved(call: Called) -> None:
     if _given(call) and not _to_memory(call):
+        call.note()
+
+
+def _text_given(call: Called) -> None:
+    """The method of an array, which is given the name of a file, and not that of a schema."""
+    file = call.argument(0, "file")
+    has_arrays = not _ARRAYS.isdisjoint(call.context.program.imports)
+    if file is not None and (has_arrays or any(text.known for text in call.texts(file))):
+        call.note()
+
+
+def _if_given(call: Called) -> None:
+    if call.node.args or call.node.keywords:
         call.note()
 
 
@@ -506,6 +526,28 @@ def _import(call: Called) -> None:
             call.note(UNKNOWN_IMPORT)
 
 
+def _package(call: Called) -> None:
+    """A package of the house itself is as known as the source that names it."""
+    for text in call.texts(call.argument(0, "package", "anchor")):
+        if text.known and not is_known(text.value):
+            call.note()
+
+
+def _evaluated(call: Called) -> None:
+    evaluated = call.named("eval_str")
+    if call.is_open_ended or (evaluated is not None and not _is(evaluated, value=False)):
+        call.note()
+
+
+def _by_name(call: Called) -> None:
+    function = call.argument(0, "func")
+    for part in ast.walk(function) if function else ():
+        texts = call.context.evaluator.values(part) if isinstance(part, ast.expr) else ()
+        for text in texts:
+            if isinstance(text, Text) and text.known:
+                _all(call, (deed for deed in called(f"?.{text.value}") if deed.severity.rank > 1))
+
+
 def _attribute(call: Called) -> None:
     base, name = call.argument(0), call.argument(1)
     if base is None or name is None:
@@ -584,12 +626,15 @@ CHECKS: dict[str, Check] = {
     "variable": _variable,
     "open": _open,
     "open_method": _open_method,
+    "first_mode": _first_mode,
     "chmod": _chmod,
     "thread": _thread,
     "filename": _filename,
     "inplace": _inplace,
     "target": _target,
     "path_given": _path_given,
+    "text_given": _text_given,
+    "if_given": _if_given,
     "saved": _saved,
     "url": _url,
     "url_given": _url_given,
@@ -613,6 +658,9 @@ CHECKS: dict[str, Check] = {
     "program": _program,
     "spawned": _spawned,
     "import": _import,
+    "package": _package,
+    "evaluated": _evaluated,
+    "by_name": _by_name,
     "attribute": _attribute,
     "set_attribute": _set_attribute,
     "set_own": _set_own,
@@ -624,8 +672,9 @@ CHECKS: dict[str, Check] = {
 """By the names that the tables use."""
 
 QUIET = names("""
-    attribute backend chmod engine environ filename formula import inplace moved named
-    numpy_load open open_method option path_given plotted pretrained query saved set_attribute
-    set_own sql target temporary thread timed torch_load url url_given variable yaml
+    attribute backend by_name chmod engine environ evaluated filename first_mode formula if_given
+    import inplace moved named numpy_load open open_method option package path_given plotted
+    pretrained query saved set_attribute set_own sql target temporary text_given thread timed
+    torch_load url url_given variable yaml
 """)
 """Checks that decide by the arguments: naming such a function is not a finding yet."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,17 @@ from dashboard.inspection.python.references import References
 from dashboard.inspection.python.statements import Statements
 from dashboard.inspection.python.stores import Stores
 from dashboard.inspection.python.strings import Text
+
+_Annotated = ast.arg | ast.AnnAssign | ast.FunctionDef | ast.AsyncFunctionDef
+_ANNOTATED = (ast.arg, ast.AnnAssign, ast.FunctionDef, ast.AsyncFunctionDef)
+_TYPE = re.compile(r"[\w\s.,|\[\]'\"]*")
+"""A type as a text: without a call, nothing in it runs."""
+
+
+def _is_type(text: Text, node: ast.expr) -> bool:
+    if not text.known:  # where it is no text that is put together, it is a type with parameters
+        return not isinstance(node, ast.JoinedStr | ast.BinOp | ast.Call)
+    return bool(_TYPE.fullmatch(text.value))
 
 
 class Judge:
@@ -45,6 +57,8 @@ class Judge:
             handler = self._handlers.get(type(node))
             if handler:
                 handler(node)
+            if isinstance(node, _ANNOTATED):
+                self._annotation(node)
 
     def _name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load):
@@ -65,6 +79,23 @@ class Judge:
         self._calls.call(node)
         self._references.reference(node)
         self._built(node)
+
+    def _annotation(self, node: _Annotated) -> None:
+        """Read a type that is written as a text as Python: much evaluates it, unseen."""
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            annotation = node.returns
+        else:
+            annotation = node.annotation
+        for part in ast.walk(annotation) if annotation else ():
+            if isinstance(part, ast.expr):
+                self._evaluated(part)
+
+    def _evaluated(self, node: ast.expr) -> None:
+        for text in self._context.evaluator.values(node):
+            if isinstance(text, Text) and not _is_type(text, node):
+                findings = self._context.nested.python(text)
+                problems = (finding for finding in findings if finding.name != "does-not-parse")
+                self._context.adopt(node, problems)
 
     def _built(self, node: ast.expr) -> None:
         for value in self._context.evaluator.values(node):

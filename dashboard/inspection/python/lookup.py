@@ -76,6 +76,7 @@ _HELD, _HELD_BY_STDLIB = (
     {f"{blank}{name}": name for blank in ("", "_") for name in held}
     for held in (PYTHON_MODULES.held, PYTHON_MODULES.held_by_stdlib)
 )
+_STREAMS = ("sys.stdin", "sys.stdout", "sys.stderr")
 _PROXIES = frozenset(["__call__", "__init__", "__new__", "__wrapped__", "__get__", "__func__"])
 
 
@@ -139,7 +140,7 @@ def called(path: str) -> tuple[Deed, ...]:
     if exact:
         return exact
     if name in _PROXIES and parent not in ("?", "") and parent[0] != "<":
-        return called(parent)
+        return called(_made_by(parent) if name == "__init__" else parent)
     if _is_harmless(path, parent):
         return ()
     if control_system.is_library(path):
@@ -153,6 +154,13 @@ def called(path: str) -> tuple[Deed, ...]:
         or _says_it_writes(path, name)
         or _not_listed(path)
     )
+
+
+def _made_by(path: str) -> str:
+    """Return what makes an object: its ``__init__`` does the same, of other arguments."""
+    if path.startswith(_STREAMS):
+        return "builtins.open"
+    return path.removesuffix("()") if path != "builtins.super()" else path
 
 
 def _moved(path: str) -> tuple[Deed, ...]:

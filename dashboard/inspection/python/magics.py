@@ -83,7 +83,8 @@ class _MagicReader:
         name, _, rest = (head[2:] if head[0] == "%" else f"! {head[2:]}").partition(" ")
         body = "\n".join(self.lines[start + 1 :])
         if name in _PYTHON_CELLS:
-            self.lines[: start + 1] = [""] * start + [rest if name.startswith("time") else ""]
+            head = self.head(name, rest.strip(), _place(start, start))
+            self.lines[: start + 1] = [""] * start + [head]
             inner = _MagicReader("\n".join(self.lines), self.notes, self.nested)
             return inner.run() or "\n".join(self.lines)
         node = _place(start, len(self.lines) - 1)
@@ -101,6 +102,15 @@ class _MagicReader:
                 node, (finding for finding in findings if finding.name != "does-not-parse")
             )
         return ""
+
+    def head(self, name: str, rest: str, node: ast.AST) -> str:
+        """Return what of the first line of a cell is run as Python, with the cell or before it."""
+        if name == "capture":  # only names of what it keeps
+            return ""
+        if rest.startswith("-") and not name.startswith("time"):
+            self.notes.doubt(node, "", _UNREAD)  # some options write files
+            return ""
+        return rest
 
     def magic(self, magic: re.Match[str], index: int) -> str:
         """Note what a line does, and return the Python that stands for it."""

@@ -10,14 +10,13 @@ import builtins
 from collections.abc import Iterable
 
 from dashboard.inspection.knowledge import CONTROL_SYSTEM, PYTHON_MODULES
-from dashboard.inspection.python.bindings import UNKNOWN
+from dashboard.inspection.python.bindings import LOST, UNKNOWN
 from dashboard.inspection.python.lookup import KNOWN, is_known, member, names_of
 from dashboard.inspection.python.scopes import Place, Program, Scope
 from dashboard.inspection.python.strings import UNKNOWN_TEXT, Text
 
 Value = str | Text
 Values = tuple[Value, ...]
-LOST = "!"  # it was not followed to its end
 MAX_VALUES = 12
 _AMBIENT = {
     **{name: f"builtins.{name}" for name in dir(builtins) if not name.startswith("_")},

@@ -6,11 +6,10 @@ import ast
 
 from dashboard.inspection import control_system
 from dashboard.inspection.knowledge import PYTHON_MODULES
-from dashboard.inspection.python.bindings import UNKNOWN
+from dashboard.inspection.python.bindings import LOST, UNKNOWN
 from dashboard.inspection.python.calls import NAMESPACES, QUIET
 from dashboard.inspection.python.context import Context
 from dashboard.inspection.python.lookup import called, is_module, referred
-from dashboard.inspection.python.names import LOST
 from dashboard.inspection.python.notes import CREDENTIALS
 from dashboard.inspection.python.scopes import Position
 from dashboard.inspection.python.values import NAMESPACE

@@ -10,10 +10,9 @@ from dashboard.inspection.findings import Severity
 from dashboard.inspection.knowledge import PYTHON_MODULES
 from dashboard.inspection.knowledge.loading import Deed
 from dashboard.inspection.notes import names
-from dashboard.inspection.python.bindings import UNKNOWN
+from dashboard.inspection.python.bindings import LOST, UNKNOWN
 from dashboard.inspection.python.context import Context
 from dashboard.inspection.python.lookup import is_known
-from dashboard.inspection.python.names import LOST
 from dashboard.inspection.python.notes import CREDENTIALS, UNKNOWN_CALL, written
 from dashboard.inspection.python.strings import HOLE
 from dashboard.inspection.python.values import NAMESPACE
@@ -28,7 +27,7 @@ LOADED_FROM = re.compile(
 _REPLACED = "replaces-meaning"
 _BEHAVES = "changes-object"
 _CHANGED = "changes-foreign"
-_BEHAVIOUR = frozenset(["__class__", "__dict__", "__getattr__", "__call__"])
+_BEHAVIOUR = frozenset(["__class__", "__dict__", "__getattr__", "__call__", "__match_args__"])
 _TABLES = frozenset(
     ["sys.modules", "sys.path", "sys.meta_path", "sys.path_hooks", "builtins", LOST]
 )

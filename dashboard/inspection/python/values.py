@@ -14,9 +14,9 @@ from typing import Any
 
 from dashboard.inspection.notes import names
 from dashboard.inspection.python import strings
-from dashboard.inspection.python.bindings import LOCAL, UNKNOWN
+from dashboard.inspection.python.bindings import LOCAL, LOST, UNKNOWN
 from dashboard.inspection.python.lookup import imported, makes, member
-from dashboard.inspection.python.names import LOST, Names, Value, Values, union
+from dashboard.inspection.python.names import Names, Value, Values, union
 from dashboard.inspection.python.scopes import Binding, LocalClass, Program, start_of
 from dashboard.inspection.python.strings import UNKNOWN_TEXT, Text, Words
 

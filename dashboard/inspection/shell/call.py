@@ -182,18 +182,22 @@ class ShellCall:
 
     def option(self, letters: str, *names: str) -> Word | None:
         """Return the value of an option, attached or as the next argument."""
+        return next(self.values(letters, *names), None)
+
+    def values(self, letters: str, *names: str) -> Iterator[Word]:
+        """Yield the values of an option that may be given several times, as ``option`` does."""
         together = re.compile(f"-[{_SWITCHES}]*[{letters}]") if letters else None
         for index, word in enumerate(self.args):
             text = word.text
             following = self.args[index + 1] if index + 1 < len(self.args) else Word("")
             if text in names or (together and together.fullmatch(text)):
-                return following
+                yield following
+                continue
             name, equals, value = text.partition("=")
             if equals and name in names:
-                return replace(word, text=value)
-            if len(text) > 1 and text[0] == "-" and text[1] in letters:
-                return replace(word, text=text[2:])
-        return None
+                yield replace(word, text=value)
+            elif len(text) > 1 and text[0] == "-" and text[1] in letters:
+                yield replace(word, text=text[2:])
 
     def has_opaque(self) -> bool:
         """Whether an argument may turn out to be an option."""
@@ -213,6 +217,11 @@ def takes_value(text: str, letters: str, names: frozenset[str]) -> bool:
     # The first letter that takes a value takes the rest of its word, if there is any.
     places = [index for index, letter in enumerate(text[1:]) if letter in letters]
     return text in names or (bool(places) and places[0] == len(text) - 2)
+
+
+def beginnings(name: str, shortest: int = 3) -> tuple[str, ...]:
+    """Return the beginnings of a long option that programs take for it: ``--out``, ``--outp``."""
+    return tuple(name[:length] for length in range(max(shortest, 3), len(name) + 1))
 
 
 Judge = Callable[[ShellCall], None]

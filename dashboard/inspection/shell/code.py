@@ -14,6 +14,7 @@ from dashboard.inspection.shell.call import (
     Handlers,
     ShellCall,
     Stdin,
+    beginnings,
     names_input,
 )
 from dashboard.inspection.shell.paths import writing
@@ -274,14 +275,30 @@ _SQL_OPTIONS = {
 }
 
 
+_SQL_WRITES = {
+    "psql": ("oL", beginnings("--output", 5) + beginnings("--log-file", 5)),
+    "mysql": ("", beginnings("--tee", 4)),
+    "mariadb": ("", beginnings("--tee", 4)),
+    "sqlcmd": ("o", ("--output-file",)),
+}
+"""Options of clients that name a file to write."""
+
+_SQL_RUNS = re.compile(r"--(?:pag|plugin-d|def).*")
+"""Options of clients that name a program, a library or a file of options."""
+
 DATABASES = tuple(_SQL_OPTIONS)
 
 
 def database(call: ShellCall) -> None:
     """Judge the clients of databases: the statements they are given or read."""
     dialect, letters, names, (file_letter, file_name) = _SQL_OPTIONS[call.name]
-    statement_option = call.option(letters, *names)
-    statements = [statement_option] if statement_option else []
+    long_names = [part for name in names for part in beginnings(name)]
+    statements = list(call.values(letters, *long_names))
+    letters_of_files, names_of_files = _SQL_WRITES.get(call.name, ("", ()))
+    for file in call.values(letters_of_files, *names_of_files):
+        call.add(*writing(file))
+    if any(_SQL_RUNS.fullmatch(word.text) for word in call.args):
+        call.add(effects.RUNS_COMMAND)
     if call.name in {"sqlite3", "duckdb", "bq"}:
         statements.extend(call.operands(values=letters, names=frozenset({"-cmd", "-init"}))[1:])
     if call.option(file_letter, file_name) or call.has_opaque():

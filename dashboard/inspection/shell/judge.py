@@ -14,7 +14,7 @@ from dashboard.inspection.notes import doubt, names
 from dashboard.inspection.shell import code, files, services, wrappers
 from dashboard.inspection.shell.call import MAYBE_AN_OPTION, Judge, ShellCall, names_input
 from dashboard.inspection.shell.paths import touching, writing
-from dashboard.inspection.shell.words import UNKNOWN
+from dashboard.inspection.shell.words import UNKNOWN, Word
 
 _STANDARD_FOLDERS = names(
     "/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin"
@@ -203,9 +203,20 @@ def _by_options(call: ShellCall) -> None:
         for option in SHELL_OPTIONS.options[call.name]:
             if re.match(option.pattern, word.text):
                 call.add(option.effect)
+    if call.name == "date" and not call.has_flag("j") and any(map(_sets_clock, _after(call))):
+        call.add(effects.CHANGES_SYSTEM)
     most = SHELL_OPTIONS.most_operands.get(call.name)
     for word in call.operands(values="fswlcg")[most:] if most else ():
         call.add(*writing(word))
+
+
+def _after(call: ShellCall) -> list[Word]:
+    return call.operands(values="dfr", names=frozenset(["--date", "--file", "--reference"]))
+
+
+def _sets_clock(word: Word) -> bool:
+    """Whether an operand of ``date`` is a moment, as digits: ``1130`` or ``113003282026.00``."""
+    return bool(re.fullmatch(r"[0-9]{2,12}(?:\.[0-9]{2})?", word.text))
 
 
 def _known_name(name: str) -> str:

@@ -24,8 +24,8 @@ from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
 _GIT_FORCES = r"-[a-z]*f|--force.*|--mirror|--delete|-d|--prune|\+.*|:.+"
 _GIT_HIDES = re.compile(
-    r"(?:rebase -x|grep -O|clone -u|clone (?:-c|--config)|\S+ ext::"
-    r"|\S+ --(?:upload-pack|receive-pack|exec|open-files)).*"
+    r"(?:rebase -x|grep -O|clone -u|clone (?:-c|--co)|\S+ ext::"
+    r"|\S+ --(?:upl|rece|exe|op)).*"
 )
 _GIT_ONLY_SHOWS = r"-[dfxXq]*n[dfxXqn]*|--dry-run"
 _GIT_SETS = re.compile(r"-c|--config-env.*|--exec-path=.*")
@@ -70,6 +70,8 @@ def subcommands(call: ShellCall) -> None:
     if _sets_up(call, words):
         call.add(_SETS_UP)
         return
+    if table.starts and any(re.match(table.starts, word.text) for word in call.args):
+        call.add(effects.RUNS_PROGRAM)
     effects_of_word = table.effects.get(words[0].text, table.otherwise)
     call.add(*effects_of_word)
     if effects_of_word == table.otherwise or effects.RUNS_PROGRAM in effects_of_word:

@@ -147,3 +147,32 @@ def test_a_text_of_which_only_the_beginning_is_followed_is_a_doubt():
 
 def test_a_function_that_returns_a_text_writes_no_file():
     assert names("from sklearn.tree import export_text\nexport_text(t)") <= {"unknown-call"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import pkgutil\npkgutil.get_data('neighbour', 'table.csv')",
+        "import pkgutil\nlist(pkgutil.walk_packages(['.']))",
+        "from importlib.resources import files\nfiles('neighbour')",
+        "import xml.sax\nxml.sax.make_parser(['neighbour'])",
+    ],
+)
+def test_a_package_that_is_imported_by_its_name_is_as_unknown_as_one_of_an_import(source):
+    assert "unknown-import" in names(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import pkgutil\npkgutil.get_data('numpy', 'x')",
+        "import xml.sax\nxml.sax.make_parser()",
+        "import inspect\ninspect.signature(len, eval_str=False)",
+        "import json\njson.dump({}, out)",
+        "import numpy as np\nimport json\njson.dump({}, out)",
+        "import sys\nsys.stdout.write('a')\nsys.stderr.flush()",
+    ],
+)
+def test_what_names_no_package_or_file_is_no_alarm(source):
+    assert grave(source) == set()
+    assert "unknown-import" not in names(source)
