@@ -7,6 +7,7 @@ from django.conf import settings as django_settings
 from django.test import Client
 
 from dashboard.inspection.findings import Report
+from dashboard.policies import inspections
 from dashboard.web.desk.request import request_content as read_approval
 from tests import make
 
@@ -92,3 +93,10 @@ def count_queries():
         return len(queries)
 
     return count
+
+
+@pytest.fixture
+def read_in_part(monkeypatch):
+    """Have long contents inspected no longer than short ones: the test is about their page."""
+    monkeypatch.setattr(inspections, "COMPUTING_S", 0.5)
+    monkeypatch.setattr(inspections, "MORE_PER_MIB_S", 0.0)

@@ -17,7 +17,7 @@ EACH = "a".join("\u200b\u202e\u00ad\u2066\u3164\u180e\ufe0f\U000e0041\x7f\u2028\
 
 
 @pytest.fixture
-def page_of(browser, token):
+def page_of(browser, token, read_in_part):
     """Ask for something; gives the bytes of its page."""
 
     def ask_for(**asked):

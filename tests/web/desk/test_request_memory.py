@@ -159,7 +159,7 @@ def test_what_would_be_deleted_is_on_the_page(browser, ask, existing, text):
     assert set((text or existing or "").split("\n")) <= {*drawn, ""}
 
 
-def test_a_long_text_without_another_one_stands_alone(browser, ask):
+def test_a_long_text_without_another_one_stands_alone(browser, ask, read_in_part):
     content = {"operation": "set", "user_id": "u", "content": "ab\n" * 98_000}
     page = page_of(browser, ask(kind=Kind.MEMORY, capability="memory", content=content))
 
