@@ -713,6 +713,17 @@ def test_an_answer_that_repeats_an_earlier_one_returns_the_first_when_sent_again
     assert again(same, bob, earlier) == first
 
 
+def test_an_approval_that_repeats_an_earlier_one_is_not_the_one_with_other_words(
+    token, alice, bob
+):
+    earlier = make.decided(make.pending(token, run_id="r"), alice, reason="Earlier.")
+    same = make.pending(token, run_id="r")
+    make.decided(same, bob, reason="By hand.")
+
+    with pytest.raises(AlreadyClosed):
+        again(same, bob, earlier)
+
+
 def test_an_approval_that_allows_steps_is_not_the_one_that_did_not(token, alice):
     make.in_force(make.REMEMBERS)
     steps = {"steps": [{"code": "print(1)", "language": "python"}]}

@@ -1,5 +1,7 @@
 """A remembered yes: what it answers, what it does not, and how it ends."""
 
+from dataclasses import replace
+
 import pytest
 
 from approval_client.wire import Kind, Source, Status
@@ -349,3 +351,34 @@ def test_a_retired_agent_keeps_no_grants(token, alice):
 
     made.refresh_from_db()
     assert made.ended_because == "The agent was retired."
+
+
+TERMS = GrantTerms(
+    scope=GrantScope.ARGUMENTS, this_run=False, arguments=("from",), for_s=600, most_uses=1
+)
+
+
+def test_an_approval_that_is_remembered_returns_the_first_when_sent_again(token, alice):
+    approval = ask(token)
+    first = make.decided(approval, alice, remember=TERMS)
+
+    assert make.decided(approval, alice, remember=TERMS) == first
+    assert Grant.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        None,
+        replace(TERMS, most_uses=100),
+        replace(TERMS, for_s=3600),
+        replace(TERMS, arguments=("from", "to")),
+        replace(TERMS, scope=GrantScope.TOOL),
+    ],
+)
+def test_an_approval_on_other_terms_is_another_one(token, alice, other):
+    approval = ask(token)
+    make.decided(approval, alice, remember=TERMS)
+
+    with pytest.raises(AlreadyClosed):
+        make.decided(approval, alice, remember=other)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -46,6 +48,29 @@ class GrantTerms:
     arguments: tuple[str, ...] = ()
     for_s: int = DEFAULT_FOR_S
     most_uses: int | None = None
+
+
+def is_as_remembered(
+    grants: Sequence[Grant], terms: GrantTerms | None, *, for_steps: bool
+) -> bool:
+    """Whether an approval that is sent again asks for what was remembered with the first one.
+
+    Args:
+        grants: What was remembered with the first one.
+        terms: What is to be remembered now.
+        for_steps: Whether the steps of the plan are to be allowed.
+    """
+    if terms is None:
+        return bool(grants) == for_steps
+    return len(grants) == 1 and _is_on(grants[0], terms)
+
+
+def _is_on(grant: Grant, terms: GrantTerms) -> bool:
+    arguments = terms.arguments if terms.scope is GrantScope.ARGUMENTS else ()
+    length = timedelta(seconds=terms.for_s)
+    present = (grant.scope, bool(grant.run_id), grant.most_uses, grant.expires_at)
+    same = (terms.scope, terms.this_run, terms.most_uses, grant.made_at + length)
+    return present == same and set(parse_json(grant.arguments)) == set(arguments)
 
 
 def why_not_by(person: User, required: Required) -> str:

@@ -42,6 +42,7 @@ from dashboard.approvals.rules.answer import (
 )
 from dashboard.approvals.rules.edit import judged_now, reason_with, report_of_edit
 from dashboard.approvals.rules.fingerprint import fingerprint_of
+from dashboard.approvals.rules.grant import is_as_remembered
 from dashboard.approvals.rules.judgement import as_judged, is_to_judge_again, report_of
 from dashboard.approvals.rules.likeness import earlier_answer, saw_the_end
 from dashboard.approvals.rules.step import (
@@ -88,8 +89,8 @@ _VOID = (
     "Your decision was not recorded."
 )
 _VOTED = (
-    "You approved this already, with another reason. That one stands, and what you wrote now was "
-    "not recorded."
+    "You approved this already, with another reason or with none. That approval stands as it is, "
+    "and this one was not recorded."
 )
 _SIGNED_EACH = "Each of these has to be signed, so an approval cannot be remembered."
 _ONLY_ASKED = "The approval of a change cannot be remembered."
@@ -498,14 +499,15 @@ def _answered_already(approval: ApprovalRequest, answer: ReviewerAnswer) -> Deci
         if is_own and decision.reason in _reasons(approval, answer):
             return decision
         raise AlreadyClosed(approval)
-    is_remembered = approval.grants_made.filter(made_by=answer.reviewer).exists
-    if (answer.remember or answer.allow_steps) and not is_remembered():
+    grants = list(approval.grants_made.filter(made_by=answer.reviewer))
+    if not is_as_remembered(grants, answer.remember, for_steps=answer.allow_steps):
         raise AlreadyClosed(approval)
     if decision.edit_id != answer.basis.edit_id:
         raise AlreadyClosed(approval)
     vote = approval.votes.filter(person=answer.reviewer, edit=answer.basis.edit_id).last()
     own_answer = decision if is_own else vote
-    if own_answer and (answer.repeats or own_answer.reason == answer.reason):
+    reason = answer.repeats.reason if answer.repeats else answer.reason
+    if own_answer and own_answer.reason == reason:
         return own_answer
     raise AlreadyClosed(approval)
 
