@@ -23,7 +23,7 @@ CHECKS = names("""
     argv attribute backend by_name chmod code command engine environ evaluated filename first_mode
     formula if_given import inplace magic moved named numpy_load open open_method option package
     path_given plotted pretrained program query saved set_attribute set_own spawned sql target
-    temporary text_given thread timed torch_load unseen url url_given variable yaml
+    temporary text_given thread timed torch_load types unseen url url_given variable yaml
 """)
 """Names of the functions that look at the arguments of a call in Python, where a row names one."""
 

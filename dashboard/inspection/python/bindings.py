@@ -298,11 +298,16 @@ class _Collector:
     def by_match_args(self) -> None:
         """Bind what patterns fetch by their place, where the source says which attributes."""
         attributes = list(dict.fromkeys(self.match_args))
-        if len(attributes) > _MOST_MATCH_ARGS:
-            attributes = [LOST]
+        has_texts = self.by_place and any(map(_names_match_args, self.program.nodes))
+        if has_texts or len(attributes) > _MOST_MATCH_ARGS:
+            attributes = [LOST]  # a class that is made of texts says it, or too much is said
         for scope, name in self.by_place:
             for attribute in attributes:
                 self.bind(scope, name, attribute)
+
+
+def _names_match_args(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value == "__match_args__"
 
 
 def _match_args(value: ast.expr | str) -> list[str]:

@@ -16,6 +16,7 @@ from dashboard.inspection.findings import Severity
 from dashboard.inspection.knowledge import PYTHON_MODULES, VERBS
 from dashboard.inspection.knowledge.loading import Deed
 from dashboard.inspection.notes import names
+from dashboard.inspection.python.annotations import Annotations
 from dashboard.inspection.python.bindings import LOCAL, LOST, UNKNOWN
 from dashboard.inspection.python.context import Context
 from dashboard.inspection.python.lookup import called, is_known
@@ -51,8 +52,9 @@ _SYMBOLS = names("""
 _STARTED = names("target function func")
 """What a function that is called elsewhere is given as."""
 
-_ARRAYS = names("numpy pandas")
-"""Where one of these is imported, what is dumped may be an array."""
+_NAMED = (ast.Name, ast.Attribute, ast.Subscript)
+_RUN_TEXT = names("eval query")
+"""Methods of a table that read a text as code."""
 
 _SETS = names("__setattr__ __delattr__ __setitem__ __call__")
 """What sets something, and says so only where it is read off the object."""
@@ -76,9 +78,10 @@ _ALL_ARGUMENTS = names("create_subprocess_exec subprocess_exec")
 class Calls:
     """Judges calls by what may be called, and by their arguments."""
 
-    def __init__(self, context: Context, stores: Stores) -> None:
+    def __init__(self, context: Context, stores: Stores, annotations: Annotations) -> None:
         self.context = context
         self.stores = stores
+        self.annotations = annotations
 
     def call(self, node: ast.Call) -> None:
         """Judge a call under each of the names that it may go by."""
@@ -287,9 +290,13 @@ def _saved(call: Called) -> None:
 def _text_given(call: Called) -> None:
     """The method of an array, which is given the name of a file, and not that of a schema."""
     file = call.argument(0, "file")
-    has_arrays = not _ARRAYS.isdisjoint(call.context.program.imports)
-    if file is not None and (has_arrays or any(text.known for text in call.texts(file))):
+    may_be_array = "numpy" in call.context.program.imports and isinstance(file, _NAMED)
+    if file is not None and (may_be_array or any(text.known for text in _texts(call, file))):
         call.note()
+
+
+def _texts(call: Called, node: ast.expr) -> list[Text]:
+    return [value for value in call.context.evaluator.values(node) if isinstance(value, Text)]
 
 
 def _if_given(call: Called) -> None:
@@ -539,13 +546,26 @@ def _evaluated(call: Called) -> None:
         call.note()
 
 
+def _types(call: Called) -> None:
+    for node in (*call.node.args, *(keyword.value for keyword in call.node.keywords)):
+        call.calls.annotations.read(node)
+
+
 def _by_name(call: Called) -> None:
     function = call.argument(0, "func")
-    for part in ast.walk(function) if function else ():
-        texts = call.context.evaluator.values(part) if isinstance(part, ast.expr) else ()
-        for text in texts:
-            if isinstance(text, Text) and text.known:
-                _all(call, (deed for deed in called(f"?.{text.value}") if deed.severity.rank > 1))
+    parts = [function] if function else []
+    while parts:
+        part = parts.pop()
+        if isinstance(part, ast.List | ast.Tuple):
+            parts += part.elts
+        elif isinstance(part, ast.Dict):
+            parts += part.values
+        else:
+            for text in call.context.evaluator.values(part):
+                if isinstance(text, Text) and text.value in _RUN_TEXT:
+                    call.note()
+                elif isinstance(text, Text) and text.value.startswith("to_"):
+                    _all(call, called(f"?.{text.value}"))
 
 
 def _attribute(call: Called) -> None:
@@ -661,6 +681,7 @@ CHECKS: dict[str, Check] = {
     "package": _package,
     "evaluated": _evaluated,
     "by_name": _by_name,
+    "types": _types,
     "attribute": _attribute,
     "set_attribute": _set_attribute,
     "set_own": _set_own,
@@ -675,6 +696,6 @@ QUIET = names("""
     attribute backend by_name chmod engine environ evaluated filename first_mode formula if_given
     import inplace moved named numpy_load open open_method option package path_given plotted
     pretrained query saved set_attribute set_own sql target temporary text_given thread timed
-    torch_load url url_given variable yaml
+    torch_load types url url_given variable yaml
 """)
 """Checks that decide by the arguments: naming such a function is not a finding yet."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable
 from typing import Any
 
+from dashboard.inspection.python.annotations import Annotations
 from dashboard.inspection.python.calls import Calls
 from dashboard.inspection.python.context import Context
 from dashboard.inspection.python.references import References
@@ -14,16 +14,7 @@ from dashboard.inspection.python.statements import Statements
 from dashboard.inspection.python.stores import Stores
 from dashboard.inspection.python.strings import Text
 
-_Annotated = ast.arg | ast.AnnAssign | ast.FunctionDef | ast.AsyncFunctionDef
 _ANNOTATED = (ast.arg, ast.AnnAssign, ast.FunctionDef, ast.AsyncFunctionDef)
-_TYPE = re.compile(r"[\w\s.,|\[\]'\"]*")
-"""A type as a text: without a call, nothing in it runs."""
-
-
-def _is_type(text: Text, node: ast.expr) -> bool:
-    if not text.known:  # where it is no text that is put together, it is a type with parameters
-        return not isinstance(node, ast.JoinedStr | ast.BinOp | ast.Call)
-    return bool(_TYPE.fullmatch(text.value))
 
 
 class Judge:
@@ -33,7 +24,8 @@ class Judge:
         self._context = context
         self._references = References(context)
         self._stores = Stores(context)
-        self._calls = Calls(context, self._stores)
+        self._annotations = Annotations(context)
+        self._calls = Calls(context, self._stores, self._annotations)
         self._statements = Statements(context.program, context.notes)
         self._handlers: dict[type[ast.AST], Callable[[Any], None]] = {
             ast.Name: self._name,
@@ -58,11 +50,13 @@ class Judge:
             if handler:
                 handler(node)
             if isinstance(node, _ANNOTATED):
-                self._annotation(node)
+                self._annotations.annotated(node)
 
     def _name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load):
             self._references.reference(node)
+        elif node.id == "__annotations__":
+            self._stores.behaves(node)
 
     def _attribute(self, node: ast.Attribute) -> None:
         if isinstance(node.ctx, ast.Store):
@@ -73,29 +67,13 @@ class Judge:
     def _subscript(self, node: ast.Subscript) -> None:
         if isinstance(node.ctx, ast.Load):
             self._references.reference(node)
+            self._annotations.subscript(node)
         self._stores.subscript(node)
 
     def _call(self, node: ast.Call) -> None:
         self._calls.call(node)
         self._references.reference(node)
         self._built(node)
-
-    def _annotation(self, node: _Annotated) -> None:
-        """Read a type that is written as a text as Python: much evaluates it, unseen."""
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            annotation = node.returns
-        else:
-            annotation = node.annotation
-        for part in ast.walk(annotation) if annotation else ():
-            if isinstance(part, ast.expr):
-                self._evaluated(part)
-
-    def _evaluated(self, node: ast.expr) -> None:
-        for text in self._context.evaluator.values(node):
-            if isinstance(text, Text) and not _is_type(text, node):
-                findings = self._context.nested.python(text)
-                problems = (finding for finding in findings if finding.name != "does-not-parse")
-                self._context.adopt(node, problems)
 
     def _built(self, node: ast.expr) -> None:
         for value in self._context.evaluator.values(node):

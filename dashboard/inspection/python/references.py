@@ -59,6 +59,8 @@ class References:
             self._context.note(node, control_system.WRITES, path)
         inherited = position is Position.INHERITED
         for deed in called(path) if inherited else referred(path):
+            if deed.check == "types":  # it does nothing, whatever is made of it
+                continue
             if inherited or position is Position.OTHER or not (is_object or deed.check in QUIET):
                 self._context.note(node, deed, path)
 

@@ -42,8 +42,8 @@ class Stores:
 
     def stored(self, node: ast.expr, base: ast.expr, name: str) -> None:
         """Note what setting the attribute ``name`` of ``base`` does."""
-        if name in _BEHAVIOUR or (name in PYTHON_MODULES.tricky and name != "__annotations__"):
-            self._context.doubt(node, _BEHAVES)
+        if name in _BEHAVIOUR or name in PYTHON_MODULES.tricky:
+            self.behaves(node)
         self._elsewhere(node, base)
         for path in self._context.evaluator.paths(base):
             is_object = "(" in path
@@ -58,6 +58,10 @@ class Stores:
                     self._set(node, base)
             elif path == LOST or (path[0] != "<" and not is_object):
                 self._replaced(node, path, name)
+
+    def behaves(self, node: ast.expr) -> None:
+        """Note that an object is to behave otherwise than its class says."""
+        self._context.doubt(node, _BEHAVES)
 
     def _elsewhere(self, node: ast.expr, base: ast.expr) -> None:
         if self._context.is_from_elsewhere(base):

@@ -276,14 +276,14 @@ _SQL_OPTIONS = {
 
 
 _SQL_WRITES = {
-    "psql": ("oL", beginnings("--output", 5) + beginnings("--log-file", 5)),
+    "psql": ("oL", beginnings("--output") + beginnings("--log-file", 4)),
     "mysql": ("", beginnings("--tee", 4)),
     "mariadb": ("", beginnings("--tee", 4)),
     "sqlcmd": ("o", ("--output-file",)),
 }
 """Options of clients that name a file to write."""
 
-_SQL_RUNS = re.compile(r"--(?:pag|plugin-d|def).*")
+_SQL_RUNS = re.compile(r"--(?:pag|pl|defaults-(?:file|extra)).*")
 """Options of clients that name a program, a library or a file of options."""
 
 DATABASES = tuple(_SQL_OPTIONS)

@@ -24,7 +24,8 @@ from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
 _GIT_FORCES = r"-[a-z]*f|--force.*|--mirror|--delete|-d|--prune|\+.*|:.+"
 _GIT_HIDES = re.compile(
-    r"(?:rebase -x|grep -O|clone -u|clone (?:-c|--co)|\S+ ext::"
+    r"(?:rebase (?:-[irkqvnmpf]*x|--ex)|grep -[aiIvwhHlLnrsqcopWEGFPz]*O"
+    r"|clone (?:-[lsqvn46]*[uc]|--co|--u)|ls-remote --u|push --e|\S+ ext::"
     r"|\S+ --(?:upl|rece|exe|op)).*"
 )
 _GIT_ONLY_SHOWS = r"-[dfxXq]*n[dfxXqn]*|--dry-run"
