@@ -42,9 +42,14 @@ def test_a_rule_that_names_no_tool_approves_no_call(when, tool_class):
     assert effect(silent(rule("approve", **when)), tool_class) is Effect.REVIEW
 
 
-@pytest.mark.parametrize("tools", [["pay"], ["pa*"], ["*", "p[a]y"], ["?ay"]])
+@pytest.mark.parametrize("tools", [["pay"], ["p*"], ["*pay"], ["*", "p[a]y"], ["?ay"]])
 def test_a_rule_that_names_the_tool_approves_it(tools):
     assert effect(silent(rule("approve", tools=tools))) is Effect.APPROVE
+
+
+@pytest.mark.parametrize("tools", [["*"], ["*a*"], ["?*y"], ["*_*"], ["[a-z]*"], ["*[p]*"]])
+def test_a_rule_that_names_no_more_than_a_letter_approves_no_call(tools):
+    assert effect(silent(rule("approve", tools=tools))) is Effect.REVIEW
 
 
 def test_a_rule_without_tools_still_approves_other_kinds():

@@ -52,12 +52,28 @@ class Pattern:
         return self._compiled.fullmatch(text) is not None
 
 
+LEAST_NAMED = 3
+
+
 def names_something(text: str) -> bool:
-    """Whether a glob has a character of its own, beside what stands for any."""
-    return any(
-        wildcard == "" or (wildcard == "[" and len(inside) == 1)  # "[*]" is an asterisk itself
-        for wildcard, inside in _pieces(text)
-    )
+    """Whether a glob names a tool, or what the names of several begin with or have in common.
+
+    What may be of any length begins with a letter or digit, or has ``LEAST_NAMED`` of them in a
+    row: almost every name has an underscore somewhere, or any one letter. Of other globs one
+    character of its own is enough.
+    """
+    length, pieces = 0, list(_pieces(text))
+    own = [  # "[*]" is an asterisk itself
+        inside if not wildcard or (wildcard == "[" and len(inside) == 1) else ""
+        for wildcard, inside in pieces
+    ]
+    if ("*", "") not in pieces:
+        return any(own)
+    for position, character in enumerate(own):
+        length = length + 1 if character.isalnum() else 0
+        if length >= (LEAST_NAMED if position else 1):
+            return True
+    return False
 
 
 @lru_cache(maxsize=512)
