@@ -97,8 +97,11 @@ def concerns(
         return _is_grave_enough(channel.least, facts) and _is_for(channel, facts, now)
     if not may_approve(channel.person, facts, now, groups):
         return False
+    is_assignee = facts.assignee == channel.person_id
     if event == NoticeEvent.ASSIGNED or channel.choice == Choice.ASSIGNED:
-        return facts.assignee == channel.person_id
+        return is_assignee
+    if is_assignee and event in _EVENTS[Choice.ASSIGNED]:  # the other choices add to that one
+        return True
     return channel.choice == Choice.ALL or _is_grave_enough(Severity.HIGH, facts)
 
 
