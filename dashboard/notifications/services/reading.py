@@ -98,6 +98,7 @@ def _write(
     reading, _ = LogReading.objects.select_for_update().get_or_create(pk=1)
     if reading.seq != seq:
         return False
+    _forget_joinings(moved)
     _move_times(moved, facts)  # first: what nobody has begun to send is not begun before its time
     # After an extension there is another last minute, which is told as well, also where the one
     # before is being told right now. Where there is none, what failed is still sent again.
@@ -130,8 +131,8 @@ def _messages(
         facts_of_request = facts.get(UUID(entry.subject)) if entry.action in _OF_REQUESTS else None
         if facts_of_request is None:
             continue
-        for event, at in _events(entry, channel, facts_of_request):
-            if wants(channel, event) and concerns(channel, facts_of_request, event, at, groups):
+        for event, at in _events(entry, channel, facts_of_request, groups):
+            if wants(channel, event):
                 yield _message(entry, channel, event, at, facts_of_request.approval)
 
 
@@ -150,22 +151,52 @@ def _of_account(entry: AuditEntry, channel: Channel) -> NoticeEvent | None:
 
 
 def _events(
-    entry: AuditEntry, channel: Channel, facts: RequestFacts
+    entry: AuditEntry, channel: Channel, facts: RequestFacts, groups: list[str]
 ) -> Iterator[tuple[NoticeEvent, datetime]]:
-    """What an entry about a request is to be told as, and when."""
+    """What an entry about a request that concerns a channel is to be told as, and when."""
+    event = _at_once(entry, channel, facts)
+    if event and concerns(channel, facts, event, entry.at, groups):
+        yield event, entry.at
+    if facts.is_pending and entry.action != Action.APPROVAL_EXPIRED:
+        yield from _ahead(channel, facts, entry.at, groups)
+
+
+def _at_once(entry: AuditEntry, channel: Channel, facts: RequestFacts) -> NoticeEvent | None:
+    """What is told of an entry about a request when it happens."""
     if entry.action == Action.APPROVAL_EXPIRED:
-        if not facts.was_seen:
-            yield NoticeEvent.UNSEEN, entry.at
-        return
+        return None if facts.was_seen else NoticeEvent.UNSEEN
     if not facts.is_pending:
-        return
+        return None
     if entry.action in _ASKING:
-        yield NoticeEvent.ASKS, entry.at
-    elif entry.action == Action.APPROVAL_HANDED_OVER and _is_given_to(channel, entry):
-        yield NoticeEvent.ASSIGNED, entry.at
+        return NoticeEvent.ASKS
+    is_given = entry.action == Action.APPROVAL_HANDED_OVER and _is_given_to(channel, entry)
+    return NoticeEvent.ASSIGNED if is_given else None
+
+
+def _ahead(
+    channel: Channel, facts: RequestFacts, after: datetime, groups: list[str]
+) -> Iterator[tuple[NoticeEvent, datetime]]:
+    """What a channel is told of a pending request after a moment, each when its time comes.
+
+    Whoever may approve only later, as the group of ``escalate_to``, is asked when they join: half
+    of the request's time may be over before, and an agent chooses that time.
+    """
+    if not concerns(channel, facts, NoticeEvent.ASKS, after, groups):
+        for at in _joinings(facts):
+            if at > after and concerns(channel, facts, NoticeEvent.ASKS, at, groups):
+                yield NoticeEvent.ASKS, at
+                break
     for event, at in times(facts.approval).items():
-        if at > entry.at:
+        if at > after and concerns(channel, facts, event, at, groups):
             yield event, at
+
+
+def _joinings(facts: RequestFacts) -> list[datetime]:
+    """Return when groups join that may not approve from the beginning, if that is in time."""
+    circles = facts.required.circles if facts.required else ()
+    submitted_at = facts.approval.submitted_at
+    moments = {submitted_at + timedelta(seconds=c.later_from_s) for c in circles if c.later}
+    return sorted(at for at in moments if at < facts.approval.expires_at)
 
 
 def _is_given_to(channel: Channel, entry: AuditEntry) -> bool:
@@ -199,6 +230,13 @@ def _move_times(ids: Iterable[UUID], facts: Mapping[UUID, RequestFacts]) -> None
             for event, at in times(facts[pk].approval).items():
                 waiting = Message.objects.filter(approval=pk, event=event, state=State.WAITING)
                 waiting.filter(attempts=0).update(due_at=at)
+
+
+def _forget_joinings(moved: Mapping[UUID, datetime]) -> None:
+    """Delete what was to be told when somebody joins: another policy may name another moment."""
+    asks = Message.objects.filter(event=NoticeEvent.ASKS, state=State.WAITING, attempts=0)
+    for pk, at in moved.items():
+        asks.filter(approval=pk, due_at__gt=at).delete()
 
 
 def _message(
