@@ -21,7 +21,13 @@ from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.names import user_name
 from dashboard.audit.queries import head
-from dashboard.notifications.concerns import RequestFacts, concerns, facts_of, wants
+from dashboard.notifications.concerns import (
+    RequestFacts,
+    concerns,
+    facts_of,
+    facts_of_pending,
+    wants,
+)
 from dashboard.notifications.models import (
     ACCOUNT_EVENTS,
     Channel,
@@ -30,6 +36,7 @@ from dashboard.notifications.models import (
     NoticeEvent,
     State,
 )
+from dashboard.notifications.services.channels import subject_of
 
 LAST_MINUTE = timedelta(minutes=1)
 _BATCH = 200
@@ -42,6 +49,19 @@ _ASSIGNING = {
 }
 _MOVING = {Action.APPROVAL_EXTENDED, Action.APPROVAL_JUDGED}
 _OF_REQUESTS = _ASKING | _ASSIGNING | _MOVING | {Action.APPROVAL_EXPIRED}
+
+# After these, their subject may be told of what waits already. Who joins a group may, too.
+_WIDENING = {
+    Action.CHANNEL_ADDED,
+    Action.CHANNEL_CHANGED,
+    Action.CHANNEL_SWITCHED_ON,
+    Action.PERSON_CHANNEL_CONFIRMED,
+    Action.PERSON_CHANNEL_CHANGED,
+    Action.PERSON_CHANNEL_SWITCHED_ON,
+    Action.PERSON_ROLES_CHANGED,
+    Action.PERSON_REACTIVATED,
+}
+_OF_TIMES = (NoticeEvent.ASKS, NoticeEvent.HALF, NoticeEvent.LAST_MINUTE)
 
 
 def queue_notices() -> int:
@@ -76,10 +96,59 @@ def _read_on(seq: int) -> int:
         return 0
     # After the entries: a channel that is added in between begins behind all of them.
     channels = list(_listening().select_related("person").prefetch_related("person__groups"))
+    _catch_up(channels, entries)
     facts = facts_of(UUID(entry.subject) for entry in entries if entry.action in _OF_REQUESTS)
     messages = [message for channel in channels for message in _messages(channel, entries, facts)]
     moved = {UUID(entry.subject): entry.at for entry in entries if entry.action in _MOVING}
     return len(entries) if _write(seq, entries[-1].seq, messages, moved, facts) else 0
+
+
+def _catch_up(channels: list[Channel], entries: list[AuditEntry]) -> None:
+    """Make what is still ahead of what waits, for channels that entries let be told of more.
+
+    So whoever may approve since a moment ago is told of half time and last minute, and all that
+    waits is read after such a change alone, not each second.
+    """
+    entry_by_channel = {
+        channel: entry  # the last one
+        for entry in entries
+        for channel in channels
+        if entry.seq > channel.after and _is_told(channel) and _widens(entry, channel)
+    }
+    facts = list(facts_of_pending().values()) if entry_by_channel else []
+    for channel, entry in entry_by_channel.items():
+        groups = _groups_of(channel)
+        messages = [
+            _message(entry, channel, event, at, request.approval)
+            for request in facts
+            for event, at in _ahead(channel, request, entry.at, groups)
+            if wants(channel, event)
+        ]
+        # A few at a time, so that nobody who decides waits for all of them. Whoever is stopped in
+        # between reads the same entries again.
+        for first in range(0, len(messages), _BATCH):
+            _make_anew(channel, messages[first : first + _BATCH])
+
+
+def _widens(entry: AuditEntry, channel: Channel) -> bool:
+    """Whether a channel may be told of more after an entry than before."""
+    if entry.action in _WIDENING:
+        return entry.subject == subject_of(channel)
+    if entry.action != Action.GROUP_MEMBERS_CHANGED or channel.person is None:
+        return False
+    details = parse_json(entry.details)
+    is_member = isinstance(details, dict) and channel.person.username in details["members"]
+    return is_member and channel.person.username not in details["before"]
+
+
+@transaction.atomic
+def _make_anew(channel: Channel, messages: list[Message]) -> None:
+    """Make messages of a channel, also where it dropped them before, as while it was off."""
+    earlier = Message.objects.filter(channel=channel, state=State.DROPPED)
+    for event in _OF_TIMES:
+        ids = [message.approval_id for message in messages if message.event == event]
+        earlier.filter(event=event, approval__in=ids).delete()
+    Message.objects.bulk_create(messages, ignore_conflicts=True)
 
 
 @transaction.atomic
@@ -114,8 +183,7 @@ def _messages(
     channel: Channel, entries: list[AuditEntry], facts: Mapping[UUID, RequestFacts]
 ) -> Iterator[Message]:
     """Make the messages of one channel of some entries."""
-    groups = [group.name for group in channel.person.groups.all()] if channel.person else []
-    is_told = channel.is_active and (channel.person is None or channel.person.is_active)
+    groups, is_told = _groups_of(channel), _is_told(channel)
     for entry in entries:
         if entry.seq <= channel.after:
             continue
@@ -134,6 +202,15 @@ def _messages(
         for event, at in _events(entry, channel, facts_of_request, groups):
             if wants(channel, event):
                 yield _message(entry, channel, event, at, facts_of_request.approval)
+
+
+def _is_told(channel: Channel) -> bool:
+    """Whether a channel is told of more than what happened to an account."""
+    return channel.is_active and (channel.person is None or channel.person.is_active)
+
+
+def _groups_of(channel: Channel) -> list[str]:
+    return [group.name for group in channel.person.groups.all()] if channel.person else []
 
 
 def _of_account(entry: AuditEntry, channel: Channel) -> NoticeEvent | None:
