@@ -110,6 +110,17 @@ def test_another_policy_moves_when_people_join_and_are_told(bob, ada, token):
     assert schedule(channel, approval)[ASKS] == 2700
 
 
+def test_a_channel_added_after_another_policy_is_told_when_people_join(bob, ada, token):
+    escalate()
+    approval = make.pending(token, time_limit_s=HOUR)
+    of_bob(bob, ada)
+    queue_notices()
+    escalate(after=HOUR * 3 // 2)
+    judge_pending_again()
+
+    assert schedule(of_directors(bob, ada), approval)[ASKS] == 2700
+
+
 def test_who_joins_gets_the_message_when_they_do(bob, ada, token, tell, mails):
     escalate(after=100)
     channel = of_directors(bob, ada)

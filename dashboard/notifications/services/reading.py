@@ -126,8 +126,8 @@ def _catch_up(channels: list[Channel], entries: list[AuditEntry]) -> None:
         ]
         # A few at a time, so that nobody who decides waits for all of them. Whoever is stopped in
         # between reads the same entries again.
-        for first in range(0, len(messages), _BATCH):
-            _make_anew(channel, messages[first : first + _BATCH])
+        for start in range(0, len(messages), _BATCH):
+            _make_anew(channel, messages[start : start + _BATCH])
 
 
 def _widens(entry: AuditEntry, channel: Channel) -> bool:
@@ -137,8 +137,10 @@ def _widens(entry: AuditEntry, channel: Channel) -> bool:
     if entry.action != Action.GROUP_MEMBERS_CHANGED or channel.person is None:
         return False
     details = parse_json(entry.details)
-    is_member = isinstance(details, dict) and channel.person.username in details["members"]
-    return is_member and channel.person.username not in details["before"]
+    if not isinstance(details, dict):
+        return False
+    name = channel.person.username
+    return name in details.get("members", ()) and name not in details.get("before", ())
 
 
 @transaction.atomic
@@ -313,7 +315,7 @@ def _forget_joinings(moved: Mapping[UUID, datetime]) -> None:
     """Delete what was to be told when somebody joins: another policy may name another moment."""
     asks = Message.objects.filter(event=NoticeEvent.ASKS, state=State.WAITING, attempts=0)
     for pk, at in moved.items():
-        asks.filter(approval=pk, due_at__gt=at).delete()
+        asks.filter(approval=pk, due_at__gt=at, made_at__lt=at).delete()
 
 
 def _message(
