@@ -12,10 +12,17 @@ from django.db.models import Exists, OuterRef, Subquery
 from approval_client.wire import Status, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import User
-from dashboard.approvals.models import ApprovalRequest, Assignment, Inspection, View
+from dashboard.approvals.models import (
+    ApprovalQuerySet,
+    ApprovalRequest,
+    Assignment,
+    Inspection,
+    View,
+)
 from dashboard.approvals.queries.queue import gravest_rank, last_demands
 from dashboard.approvals.queries.request import light
 from dashboard.approvals.rules.answer import why_not_count
+from dashboard.clock import database_now
 from dashboard.inspection.findings import Severity
 from dashboard.notifications.models import ACCOUNT_EVENTS, Channel, Choice, NoticeEvent
 from dashboard.policies.rules.demands import Required
@@ -49,18 +56,23 @@ class RequestFacts(NamedTuple):
 
 def facts_of(ids: Iterable[UUID]) -> dict[UUID, RequestFacts]:
     """Read what is known of some requests, in one statement."""
+    return _facts(light().filter(pk__in=list(ids)))
+
+
+def facts_of_pending() -> dict[UUID, RequestFacts]:
+    """Read what is known of all that waits, in one statement."""
+    # Ordered as the index is, or a database may walk through all that was ever asked instead.
+    return _facts(light().open(database_now()).order_by("expires_at"))
+
+
+def _facts(requests: ApprovalQuerySet) -> dict[UUID, RequestFacts]:
     own_rows = {"approval": OuterRef("pk")}
-    rows: Any = (
-        light()
-        .filter(pk__in=list(ids))
-        .select_related("agent", "token__agent")
-        .annotate(
-            rank=gravest_rank(),
-            demands=last_demands(),
-            is_inspected=Exists(Inspection.objects.filter(**own_rows)),
-            was_seen=Exists(View.objects.filter(**own_rows)),
-            assignee=Subquery(Assignment.objects.counting().filter(**own_rows).values("person")),
-        )
+    rows: Any = requests.select_related("agent", "token__agent").annotate(
+        rank=gravest_rank(),
+        demands=last_demands(),
+        is_inspected=Exists(Inspection.objects.filter(**own_rows)),
+        was_seen=Exists(View.objects.filter(**own_rows)),
+        assignee=Subquery(Assignment.objects.counting().filter(**own_rows).values("person")),
     )
     return {
         row.pk: RequestFacts(row, _severity(row), _required(row), row.was_seen, row.assignee)
@@ -97,8 +109,11 @@ def concerns(
         return _is_grave_enough(channel.least, facts) and _is_for(channel, facts, now)
     if not may_approve(channel.person, facts, now, groups):
         return False
+    is_assignee = facts.assignee == channel.person_id
     if event == NoticeEvent.ASSIGNED or channel.choice == Choice.ASSIGNED:
-        return facts.assignee == channel.person_id
+        return is_assignee
+    if is_assignee and event in _EVENTS[Choice.ASSIGNED]:  # the other choices add to that one
+        return True
     return channel.choice == Choice.ALL or _is_grave_enough(Severity.HIGH, facts)
 
 

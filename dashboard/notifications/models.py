@@ -176,9 +176,10 @@ class Choice(models.TextChoices):
 class Channel(Signing):
     """Where the house is told that people have to decide, as admins say; or where one person is.
 
-    Of one that is paused, nothing is made; on again, it begins with what happens from then on. A
-    person's goes on being told of their account, also for a day after it was removed: or whoever
-    has got into an account would first see to it that nobody hears of the rest.
+    Of one that is paused, nothing is made; on again, it begins with what happens from then on,
+    also half time and last minute of what waits already. A person's goes on being told of their
+    account, also for a day after it was removed: or whoever has got into an account would first
+    see to it that nobody hears of the rest.
     """
 
     person = models.ForeignKey(

@@ -23,6 +23,11 @@ def webhook_of(agent_id: int) -> Webhook | None:
     return Webhook.objects.select_related("agent", "changed_by").filter(agent=agent_id).first()
 
 
+def agents_not_called_back() -> set[int]:
+    """Return the ids of the agents whose webhook is off, also where the host said it is gone."""
+    return set(Webhook.objects.filter(is_active=False).values_list("agent", flat=True))
+
+
 def latest(webhook: Webhook, limit: int = SHOWN) -> list[Delivery]:
     """Return the newest deliveries of a webhook, with what became of the requests."""
     rows = Delivery.objects.filter(webhook=webhook).select_related("approval")

@@ -22,6 +22,7 @@ from dashboard.approvals.rules import history, insight
 from dashboard.audit.services import verify_on
 from dashboard.clock import database_now
 from dashboard.live.sessions import Visitor, still_welcome
+from dashboard.notifications.concerns import facts_of_pending
 from dashboard.notifications.models import Webhook
 from dashboard.notifications.services import forget_deliveries
 from dashboard.notifications.services.outbox import begin, queue_decided, webhooks_with_due
@@ -155,6 +156,7 @@ def on_a_clock(person):
         "answers": lambda: closing.closed(ids),
         "tokens": lambda: tokens_that_work(tokens),
         "visitors": lambda: still_welcome([visitor]),
+        "facts of what waits": facts_of_pending,
         "polls": lambda: services.note_polls(dict.fromkeys(ids, now)),
     }
 

@@ -62,6 +62,11 @@ def subjects(mails):
     return [one.subject for one in mails]
 
 
+def waiting(person):
+    rows = Message.objects.filter(channel__person=person, state=State.WAITING)
+    return list(rows.exclude(approval=None).order_by("due_at").values_list("event", flat=True))
+
+
 # Proving an address.
 
 
@@ -259,6 +264,26 @@ def test_high_only(alice, token, tell, mails, content, expected):
     tell()
 
     assert len(mails) == expected
+
+
+def test_who_chose_high_is_told_of_the_time_of_what_is_assigned_to_them(alice, bob, token):
+    proved(alice, Choice.HIGH)
+    proved(bob, Choice.HIGH, "bob@example.org")
+    approval = make.pending(token, content=QUIET)
+    assign(approval_id=approval.pk, person=alice, **SIGNED)
+    queue_notices()
+
+    assert waiting(alice) == [NoticeEvent.HALF, NoticeEvent.LAST_MINUTE]
+    assert waiting(bob) == []
+
+
+def test_of_two_minutes_an_assignee_is_told_at_half_time_alone(alice, token):
+    proved(alice, Choice.ASSIGNED)
+    approval = make.pending(token, time_limit_s=120)
+    assign(approval_id=approval.pk, person=alice, **SIGNED)
+    queue_notices()
+
+    assert waiting(alice) == [NoticeEvent.HALF]
 
 
 @pytest.mark.parametrize(("of", "expected"), [("laser", 1), ("vacuum", 0)])

@@ -118,8 +118,8 @@ def change_channel(*, channel_id: int, wish: Wish, by: User, auth: str) -> Chann
 def switch_channel(*, channel_id: int, on: bool, by: User, auth: str) -> bool:
     """Switch a channel on or off; returns whether that changed anything.
 
-    Off, nothing is sent, and what was waiting never is. On again, it begins with what happens
-    from then on.
+    Off, nothing is sent, and what was due then never is. On again, it begins with what happens
+    from then on, also half time and last minute of what still waits.
 
     Raises:
         NotAllowed: The person is not an admin.
@@ -194,7 +194,8 @@ def go_on(channel: Channel) -> None:
     """Begin anew: with what happens from now on, and without what came of earlier attempts.
 
     What was waiting before is never sent, but for what happened to a person's account. What is
-    being sent right now tells what came of it.
+    being sent right now tells what came of it. What is still ahead of pending requests is made
+    anew when the log is read.
     """
     waiting = Message.objects.filter(~under_way(), channel=channel, state=State.WAITING)
     waiting = waiting.exclude(event__in=ACCOUNT_EVENTS)

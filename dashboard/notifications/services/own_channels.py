@@ -174,9 +174,9 @@ def try_own(*, person: User, channel_id: int, auth: str) -> None:
 def switch_own(*, person: User, channel_id: int, on: bool, auth: str) -> bool:
     """Switch a person's channel on or off; returns whether that changed anything.
 
-    Off, nothing is sent but what happens to their account, and what else was waiting never is. On
-    again, also where it was removed, it begins with what happens from then on, and with what the
-    log says that nobody has read yet.
+    Off, nothing is sent but what happens to their account, and what else was due then never is. On
+    again, also where it was removed, it begins with what happens from then on, also half time and
+    last minute of what still waits, and with what the log says that nobody has read yet.
 
     Raises:
         ChannelRefused: It was removed, and there are as many others as there may be.

@@ -21,7 +21,7 @@ from dashboard.accounts.models import Agent, AgentToken
 from dashboard.accounts.services import agents as services
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.services import retire_agent, revoke_token
-from dashboard.notifications.queries import webhook_of
+from dashboard.notifications.queries import agents_not_called_back, webhook_of
 from dashboard.web.access import action, actor, admins_only
 from dashboard.web.forms import ConfirmNameForm, LengthOfTime, messages_of, plain, status_of
 from dashboard.web.http import PersonRequest
@@ -64,6 +64,7 @@ class AgentRow:
     agent: Agent
     working_tokens: int
     last_used_at: datetime | None
+    webhook_is_off: bool
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,9 @@ def agents(request: PersonRequest) -> HttpResponse:
         else:
             messages.success(request, f"{new_agent} is added. Now issue a token for it.")
             return redirect("web:agent", new_agent.pk)
-    context = {"rows": [_agent_row(agent) for agent in queries.agents()], "form": form}
+    off = agents_not_called_back()
+    rows = [_agent_row(agent, webhook_is_off=agent.pk in off) for agent in queries.agents()]
+    context = {"rows": rows, "form": form}
     return render(request, "office/agents.html", context, status=status_of(form))
 
 
@@ -161,12 +164,12 @@ def _closed(count: int) -> str:
     return f"{count} pending request{' was' if count == 1 else 's were'} closed with it."
 
 
-def _agent_row(agent: Agent) -> AgentRow:
+def _agent_row(agent: Agent, *, webhook_is_off: bool) -> AgentRow:
     now = timezone.now()
     own_tokens = list(agent.tokens.all())
     used = [token.last_used_at for token in own_tokens if token.last_used_at]
     working = sum(_state(token, now) == "valid" for token in own_tokens) if agent.is_active else 0
-    return AgentRow(agent, working, max(used, default=None))
+    return AgentRow(agent, working, max(used, default=None), webhook_is_off)
 
 
 def _state(token: AgentToken, now: datetime) -> str:

@@ -89,6 +89,13 @@ def test_it_is_switched_off_and_on(admin, secret, path, read):
     assert "The webhook is on. It notifies of decisions from now on." in read(page)
 
 
+def test_the_list_of_agents_names_webhooks_that_are_off(admin, secret, read):
+    assert "webhook off" not in read(admin.get("/agents"), "main")
+    Webhook.objects.update(is_active=False)
+
+    assert "webhook off" in read(admin.get("/agents"), "main")
+
+
 def test_a_delivery_says_what_came_of_it(admin, delivery, path, read):
     page = read(admin.get(path), "main")
 
