@@ -63,13 +63,13 @@ def names_something(text: str) -> bool:
     character of its own is enough.
     """
     length, pieces = 0, list(_pieces(text))
-    own = [  # "[*]" is an asterisk itself
+    characters = [  # "[*]" is an asterisk itself
         inside if not wildcard or (wildcard == "[" and len(inside) == 1) else ""
         for wildcard, inside in pieces
     ]
     if ("*", "") not in pieces:
-        return any(own)
-    for position, character in enumerate(own):
+        return any(characters)
+    for position, character in enumerate(characters):
         length = length + 1 if character.isalnum() else 0
         if length >= (LEAST_NAMED if position else 1):
             return True
