@@ -8,7 +8,13 @@ from django.db.models import F
 
 from approval_client.webhooks import OtherEvent, verify
 from dashboard.approvals.models import View
-from dashboard.approvals.services import cancel, expire, lift_hold, place_hold
+from dashboard.approvals.services import (
+    cancel,
+    expire,
+    judge_pending_again,
+    lift_hold,
+    place_hold,
+)
 from dashboard.approvals.services.extension import extend
 from dashboard.audit.models import AuditEntry
 from dashboard.clock import database_now
@@ -251,6 +257,19 @@ def test_extended_while_the_last_minute_is_being_told_it_is_told_again(
     assert (last.state, last.due_at) == (State.WAITING, until - timedelta(minutes=1))
     assert last.attempts == 0
     assert last.pk not in begun.ids
+
+
+def test_a_last_minute_that_was_told_is_not_told_again_as_the_policy_changes(channel, token):
+    approval = make.pending(token)
+    queue_notices()
+    make.in_force({"name": "All", "effect": "review"})
+    judge_pending_again()
+    told_at = approval.expires_at - timedelta(minutes=1)
+    last_minutes = Message.objects.filter(event=NoticeEvent.LAST_MINUTE)
+    last_minutes.update(state=State.DELIVERED, attempts=1, tried_at=told_at)
+    queue_notices()
+
+    assert last_minutes.get().state == State.DELIVERED
 
 
 def test_a_last_minute_that_is_no_longer_the_last_waits(channel, host, tell, token):

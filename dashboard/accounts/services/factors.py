@@ -142,7 +142,7 @@ def remove_passkey(passkey: Passkey, *, remover: User, by: Actor) -> bool:
 
 def _lock(person: User) -> None:
     """Have one factor of a person change at a time."""
-    User.objects.select_for_update().get(pk=person.pk)
+    User.objects.select_for_update(no_key=True).get(pk=person.pk)
 
 
 def _first_codes(person: User) -> list[str]:

@@ -36,7 +36,7 @@ def create_group(*, name: str, by: Actor) -> Group:
 @transaction.atomic
 def set_members(group: Group, *, members: Iterable[User], by: Actor) -> None:
     """Replace who is in a group; votes are counted by who is in it when they are counted."""
-    locked = Group.objects.select_for_update().get(pk=group.pk)
+    locked = Group.objects.select_for_update(no_key=True).get(pk=group.pk)
     old_names = _names(locked)
     locked.members.set(members)
     new_names = _names(locked)

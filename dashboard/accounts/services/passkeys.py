@@ -120,7 +120,7 @@ def add(person: User, *, name: str, made: str, challenge: bytes, by: Actor) -> P
         key = webauthn.read_new_key(made, challenge)
     except NotSigned as error:
         raise NotSigned(_NOT_ADDED.format(error)) from error
-    User.objects.select_for_update().get(pk=person.pk)
+    User.objects.select_for_update(no_key=True).get(pk=person.pk)
     if _present(person).count() >= MOST:
         raise NotPermitted(f"You have {MOST} passkeys. No passkey was added. Remove one first.")
     passkey = Passkey(
@@ -308,7 +308,7 @@ def _usable(person: User) -> QuerySet[Passkey]:
 
 def _lock(passkey: Passkey) -> bool:
     """Lock a passkey, and say whether it was not removed."""
-    Passkey.objects.select_for_update().get(pk=passkey.pk)
+    Passkey.objects.select_for_update(no_key=True).get(pk=passkey.pk)
     return not PasskeyRemoval.objects.filter(passkey=passkey).exists()
 
 

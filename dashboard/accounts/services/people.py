@@ -145,9 +145,9 @@ def _administers(person: User) -> bool:
 
 def _lock(person: User) -> User:
     # All admins, so that two who demote each other at once cannot both succeed.
-    admins = User.objects.select_for_update().filter(is_admin=True).order_by("pk")
+    admins = User.objects.select_for_update(no_key=True).filter(is_admin=True).order_by("pk")
     list(admins)
-    return User.objects.select_for_update().get(pk=person.pk)
+    return User.objects.select_for_update(no_key=True).get(pk=person.pk)
 
 
 def _keep_an_admin(changed: User, *, administered: bool) -> None:

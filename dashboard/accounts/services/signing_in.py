@@ -169,7 +169,7 @@ def _use_up(secret: str) -> User | None:
     link = _open_links().filter(hash=secret_hash(secret)).first()
     if link is None:
         return None
-    person = User.objects.select_for_update().get(pk=link.person_id)
+    person = User.objects.select_for_update(no_key=True).get(pk=link.person_id)
     # The conditions stand on the row itself: PostgreSQL does not look again at those in a
     # subquery, which a filter by the person's state would become, once it has waited.
     unused = SignInLink.objects.filter(pk=link.pk, used_at=None)
@@ -223,7 +223,7 @@ def let_in(
         NotPermitted: The account was deactivated, or its password was changed or switched off.
     """
     with transaction.atomic():
-        locked = User.objects.select_for_update().get(pk=person.pk)
+        locked = User.objects.select_for_update(no_key=True).get(pk=person.pk)
         if _is_still_proved(locked, method, first_hash):
             begin(locked)
             signed_in(locked, method, address=address)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dashboard.inspection.notes import names
-from dashboard.inspection.python.lookup import canonical, imported, member
+from dashboard.inspection.python.lookup import called, canonical, imported, member
 from dashboard.inspection.python.scopes import (
     END,
     Binding,
@@ -220,6 +220,7 @@ class _Collector:
             self.bind(scope, node.arg, node.annotation, "instance")
 
     def klass(self, node: ast.ClassDef, scope: Scope) -> None:
+        self.match_args += _fields(node)
         self.bind(scope, node.name, f"<{len(self.program.classes)}>")
         self.settle(node, scope, [node.name])
         for base in node.bases:
@@ -298,7 +299,7 @@ class _Collector:
     def by_match_args(self) -> None:
         """Bind what patterns fetch by their place, where the source says which attributes."""
         attributes = list(dict.fromkeys(self.match_args))
-        has_texts = self.by_place and any(map(_names_match_args, self.program.nodes))
+        has_texts = self.by_place and any(map(_makes_match_args, self.program.nodes))
         if has_texts or len(attributes) > _MOST_MATCH_ARGS:
             attributes = [LOST]  # a class that is made of texts says it, or too much is said
         for scope, name in self.by_place:
@@ -306,15 +307,26 @@ class _Collector:
                 self.bind(scope, name, attribute)
 
 
-def _names_match_args(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and node.value == "__match_args__"
+def _makes_match_args(node: ast.AST) -> bool:
+    """Whether this may make a class of texts, which say what its patterns fetch."""
+    if isinstance(node, ast.Constant):
+        return node.value == "__match_args__"
+    return isinstance(node, ast.alias) and node.name == "make_dataclass"
 
 
 def _match_args(value: ast.expr | str) -> list[str]:
     """Return the paths of the attributes that a class says patterns fetch by their place."""
     parts = value.elts if isinstance(value, ast.Tuple | ast.List) else [None]
     texts = [part.value if isinstance(part, ast.Constant) else None for part in parts]
-    return [member(UNKNOWN, text) if isinstance(text, str) else LOST for text in texts]
+    paths = [member(UNKNOWN, text) if isinstance(text, str) else LOST for text in texts]
+    return [path for path in paths if path == LOST or called(path)]
+
+
+def _fields(node: ast.ClassDef) -> list[str]:
+    """Return the paths of the fields of a class, which a dataclass has patterns fetch."""
+    statements = [part for part in node.body if isinstance(part, ast.AnnAssign)]
+    names_of_fields = [part.target.id for part in statements if isinstance(part.target, ast.Name)]
+    return [path for name in names_of_fields if called(path := member(UNKNOWN, name))]
 
 
 def _captures(pattern: ast.pattern) -> Iterator[str]:

@@ -288,7 +288,7 @@ def _said(channel: Channel) -> dict[str, object]:
 
 def _locked(channel_id: int, by: User) -> Channel:
     _check(by)
-    house = Channel.objects.select_for_update().filter(person=None)
+    house = Channel.objects.select_for_update(no_key=True).filter(person=None)
     channel = house.filter(pk=channel_id).first()
     if channel is None:
         raise ReceiverNotFound

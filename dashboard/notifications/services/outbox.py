@@ -148,7 +148,7 @@ def forget_deliveries() -> int:
 
 @transaction.atomic
 def _queue(webhook_id: int) -> int:
-    webhook = Webhook.objects.select_for_update().get(pk=webhook_id)
+    webhook = Webhook.objects.select_for_update(no_key=True).get(pk=webhook_id)
     changes = _changes(webhook) if webhook.is_active else []
     if not changes:
         return 0
@@ -217,7 +217,7 @@ def _body(delivery: Delivery) -> bytes:
 @transaction.atomic
 def _switch_off(attempt: Attempt, said: str) -> bool:
     """Stop calling a host that said it is gone, as Standard Webhooks ask of a sender."""
-    of = Webhook.objects.select_for_update(of=("self",)).select_related("agent")
+    of = Webhook.objects.select_for_update(no_key=True, of=("self",)).select_related("agent")
     webhook = of.filter(pk=attempt.webhook_id, url=attempt.url).first()
     if webhook is None:  # it got another address just now
         return fail(Delivery, attempt.delivery_id, attempt.number, said) is not None

@@ -281,7 +281,9 @@ def _check_choice(choice: str) -> None:
 def _locked(person: User, channel_id: int, *, decides: bool = True) -> Channel:
     if decides:
         _locked_person(person)
-    own_channels = Channel.objects.select_for_update(of=("self",)).filter(person=person)
+    own_channels = Channel.objects.select_for_update(no_key=True, of=("self",)).filter(
+        person=person
+    )
     channel = own_channels.select_related("person").filter(pk=channel_id).first()
     if channel is None:
         raise ReceiverNotFound
@@ -289,7 +291,7 @@ def _locked(person: User, channel_id: int, *, decides: bool = True) -> Channel:
 
 
 def _locked_person(person: User) -> None:
-    locked = User.objects.select_for_update().get(pk=person.pk)
+    locked = User.objects.select_for_update(no_key=True).get(pk=person.pk)
     if not roles.may_look(locked):
         raise ChangeNotAllowed("Only people with a role are told anything. Nothing was changed.")
 

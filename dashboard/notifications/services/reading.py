@@ -173,9 +173,7 @@ def _write(
     _move_times(moved, facts)  # first: what nobody has begun to send is not begun before its time
     # After an extension there is another last minute, which is told as well, also where the one
     # before is being told right now. Where there is none, what failed is still sent again.
-    ahead = [pk for pk, at in moved.items() if pk in facts and _has_last_minute(facts[pk], at)]
-    last_minutes = Message.objects.filter(approval__in=ahead, event=NoticeEvent.LAST_MINUTE)
-    last_minutes.exclude(state=State.WAITING, attempts=0).delete()
+    _forget_last_minutes(moved, facts)
     Message.objects.bulk_create(messages, ignore_conflicts=True)
     LogReading.objects.filter(pk=1).update(seq=last)
     return True
@@ -296,10 +294,29 @@ def times(approval: ApprovalRequest) -> dict[NoticeEvent, datetime]:
     }
 
 
-def _has_last_minute(facts: RequestFacts, at: datetime) -> bool:
-    """Whether a request has a last minute that begins after ``at``, so that it is told of then."""
-    begins_at = times(facts.approval).get(NoticeEvent.LAST_MINUTE)
-    return facts.is_pending and begins_at is not None and begins_at > at
+def _forget_last_minutes(
+    moved: Mapping[UUID, datetime], facts: Mapping[UUID, RequestFacts]
+) -> None:
+    """Delete what told of a last minute before the present one, which begins after the entry."""
+    begins = {
+        pk: begins_at
+        for pk, at in moved.items()
+        if pk in facts and (begins_at := _last_minute(facts[pk])) and begins_at > at
+    }
+    last_minutes = Message.objects.filter(approval__in=begins, event=NoticeEvent.LAST_MINUTE)
+    begun = last_minutes.exclude(state=State.WAITING, attempts=0)
+    rows = begun.values_list("pk", "approval_id", "tried_at")
+    earlier = [
+        pk
+        for pk, approval_id, tried_at in rows
+        if approval_id and (tried_at is None or tried_at < begins[approval_id])
+    ]
+    Message.objects.filter(pk__in=earlier).delete()
+
+
+def _last_minute(facts: RequestFacts) -> datetime | None:
+    """When the last minute of a request begins; None if it has none, or is closed."""
+    return times(facts.approval).get(NoticeEvent.LAST_MINUTE) if facts.is_pending else None
 
 
 def _move_times(ids: Iterable[UUID], facts: Mapping[UUID, RequestFacts]) -> None:

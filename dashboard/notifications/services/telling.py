@@ -205,7 +205,7 @@ def _conclude(telling: Telling, state: State, sentence: str) -> bool:
 @transaction.atomic
 def _switch_off(telling: Telling, said: str) -> bool:
     """Stop sending to a channel that said it is gone, unless it has another address by now."""
-    channel = Channel.objects.select_for_update().filter(pk=telling.channel_id).first()
+    channel = Channel.objects.select_for_update(no_key=True).filter(pk=telling.channel_id).first()
     if channel is None or channel.address != telling.address:
         return _fail(telling, said)
     if not _conclude(telling, State.GIVEN_UP, said):
@@ -236,7 +236,9 @@ def _begin(channel_id: int, last_agent: int) -> tuple[Message, Telling | None] |
         if nothing is due.
     """
     # Whoever has the channel is the only one who begins: two would send two within ten seconds.
-    channel = Channel.objects.select_for_update(of=("self",)).filter(pk=channel_id).first()
+    channel = (
+        Channel.objects.select_for_update(no_key=True, of=("self",)).filter(pk=channel_id).first()
+    )
     head = take(lambda: _next(channel_id, last_agent)) if channel else None
     if channel is None or head is None:
         return None

@@ -40,7 +40,7 @@ def set_webhook(*, agent: Agent, url: str, by: User, auth: str) -> tuple[Webhook
     _check(by)
     checked_url(url)
     Agent.objects.select_for_update().get(pk=agent.pk)
-    webhook = Webhook.objects.select_for_update().filter(agent=agent).first()
+    webhook = Webhook.objects.select_for_update(no_key=True).filter(agent=agent).first()
     now = database_now()
     if webhook is None:
         salt = new_salt()
@@ -141,7 +141,7 @@ def send_again(*, agent_id: int, delivery_id: UUID, by: User, auth: str) -> Deli
 
 def _locked(agent_id: int, by: User) -> Webhook:
     _check(by)
-    of = Webhook.objects.select_for_update(of=("self",)).select_related("agent")
+    of = Webhook.objects.select_for_update(no_key=True, of=("self",)).select_related("agent")
     webhook = of.filter(agent=agent_id).first()
     if webhook is None:
         raise ReceiverNotFound

@@ -19,6 +19,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from dashboard.accounts import roles
+from dashboard.clock import database_now
 from dashboard.notifications import queries, services
 from dashboard.notifications.addresses import LONGEST_URL
 from dashboard.notifications.channels import KINDS, kind_of
@@ -31,7 +32,7 @@ from dashboard.notifications.errors import (
     NotSent,
 )
 from dashboard.notifications.models import Channel, Choice, NoticeEvent
-from dashboard.notifications.services.own_channels import code_ends_at
+from dashboard.notifications.services.own_channels import code_ends_at, is_code_valid
 from dashboard.web import errors
 from dashboard.web.access import action, auth, for_readers
 from dashboard.web.forms import Incomplete, cleaned, offer_choices, plain, status_of
@@ -95,6 +96,11 @@ class OwnRow(ChannelRow):
     def code_ends_at(self) -> datetime | None:
         """Until when the newest code is valid."""
         return code_ends_at(self.channel)
+
+    @property
+    def is_code_over(self) -> bool:
+        """Whether the newest code no longer proves anything."""
+        return not is_code_valid(self.channel, database_now())
 
     @property
     def choices(self) -> list[tuple[str, str, bool]]:

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 
 from dashboard.clock import database_now
 from dashboard.notifications.models import Channel, Choice, Message, NoticeEvent, State
@@ -68,6 +69,16 @@ def test_what_came_of_the_code_is_said(reviewer, channel, read, state, said):
         state=state, attempts=1, said="The mail server answered 554.", tried_at=database_now()
     )
     assert said in read(reviewer.get("/account/told"), "main")
+
+
+@pytest.mark.parametrize(
+    "over", [{"code_made_at": F("code_made_at") - timedelta(hours=2)}, {"code_tries": 5}]
+)
+def test_a_code_that_is_over_is_said_to_be(reviewer, channel, read, over):
+    Message.objects.update(state=State.DELIVERED, attempts=1, tried_at=database_now())
+    Channel.objects.update(**over)
+
+    assert "It is no longer valid: send a new one." in read(reviewer.get("/account/told"), "main")
 
 
 def test_what_was_said_is_not_used_up_by_a_part_that_is_fetched_again(reviewer, confirmed, read):
