@@ -152,3 +152,10 @@ def test_heads_that_the_database_has_need_none(command, ada, token, beside, sett
     settings.AUDIT_HEADS = str(tmp_path / "heads")
 
     assert NEW_HEADS not in command("accept_database", "--as", "ada")
+
+
+def test_what_is_no_head_of_a_backup_accepts_nothing(command, ada):
+    with pytest.raises(CommandError, match=r"Nothing was done\. This is not a head of the log: x"):
+        command("accept_database", "--as", "ada", "--restored", "x")
+
+    assert active_hold() is None

@@ -6,6 +6,20 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 
+import pytest
+
+from dashboard.notifications.sending import Sent
+
+FOR_THE_EARLIER_ADDRESS = pytest.mark.parametrize(
+    "outcome",
+    [
+        Sent(taken=False, is_gone=True, said="It answered 410."),
+        Sent(taken=False, said="It answered 503.", retry_after_s=3600.0),
+    ],
+    ids=["gone", "busy"],
+)
+"""What an address answers that is another one by then."""
+
 
 class Call(NamedTuple):
     path: str

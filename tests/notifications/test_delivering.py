@@ -31,7 +31,7 @@ from dashboard.notifications.services import (
 )
 from dashboard.notifications.services.attempts import MOST_ATTEMPTS, pause_s
 from tests import make
-from tests.notifications.host import hosted
+from tests.notifications.host import FOR_THE_EARLIER_ADDRESS, hosted
 
 pytestmark = pytest.mark.django_db
 URL = "http://127.0.0.1:9/hook"
@@ -205,14 +205,7 @@ def test_a_host_that_says_it_is_gone_is_called_no_more(called_back, deliver, hur
     assert AuditEntry.objects.latest("seq").action == "webhook.switched_off"
 
 
-@pytest.mark.parametrize(
-    "outcome",
-    [
-        Sent(taken=False, is_gone=True, said="It answered 410."),
-        Sent(taken=False, said="It answered 503.", retry_after_s=3600.0),
-    ],
-    ids=["gone", "busy"],
-)
+@FOR_THE_EARLIER_ADDRESS
 def test_what_the_earlier_address_answers_delays_nothing_at_the_new_one(
     called_back, token, alice, outcome
 ):

@@ -40,7 +40,7 @@ from dashboard.notifications.services import (
 )
 from dashboard.notifications.services.telling import Turns, settle_telling
 from tests import make
-from tests.notifications.host import hosted
+from tests.notifications.host import FOR_THE_EARLIER_ADDRESS, hosted
 
 pytestmark = pytest.mark.django_db
 
@@ -548,14 +548,7 @@ def test_a_channel_with_another_address_is_not_switched_off_for_the_earlier_one(
     assert Channel.objects.get().is_active
 
 
-@pytest.mark.parametrize(
-    "outcome",
-    [
-        Sent(taken=False, is_gone=True, said="It answered 410."),
-        Sent(taken=False, said="It answered 503.", retry_after_s=3600.0),
-    ],
-    ids=["gone", "busy"],
-)
+@FOR_THE_EARLIER_ADDRESS
 def test_what_the_earlier_address_answers_delays_nothing_at_the_new_one(
     channel, token, ada, outcome
 ):

@@ -67,9 +67,18 @@ class Annotations:
         """Return which of the words of ``typing`` has these brackets, if one has."""
         paths = self._context.evaluator.paths(node.value)
         words = {path.rpartition(".")[2] for path in paths if path.startswith(_TYPING)}
-        if not words and paths == [UNKNOWN] and isinstance(node.value, ast.Name):
-            words = {node.value.id}  # from an earlier cell
+        if not words and paths == [UNKNOWN] and self._is_of_earlier_cell(node.value):
+            words = {ast.unparse(node.value)}
         return words.pop() if len(words) == 1 else ""
+
+    def _is_of_earlier_cell(self, node: ast.expr) -> bool:
+        """Whether nothing here gives a name its meaning, as a parameter would."""
+        scope = self._context.program.scopes.get(id(node))
+        return (
+            isinstance(node, ast.Name)
+            and scope is not None
+            and self._context.evaluator.names.is_free(scope, node.id)
+        )
 
     def _evaluated(self, node: ast.expr) -> None:
         for value in self._context.evaluator.values(node):

@@ -33,7 +33,7 @@ class Command(OperatorCommand):
     def handle(self, *_: Any, admin: str, restored: Sequence[str] = (), **__: Any) -> None:
         """Accept it and say what can no longer be used."""
         if restored:
-            backed_up, *heads = filter(None, map(Head.parse, restored))
+            backed_up, *heads = map(_head, restored)
             self._accept(max(filter(lacks, heads), default=None), admin, backed_up)
             return
         try:
@@ -60,3 +60,10 @@ class Command(OperatorCommand):
             "signed out. Look through agents, tokens, people and the policy before the hold is "
             "lifted: they are as old as the database."
         )
+
+
+def _head(text: str) -> Head:
+    head = Head.parse(text)
+    if head is None:
+        raise CommandError(f"Nothing was done. This is not a head of the log: {text}")
+    return head
