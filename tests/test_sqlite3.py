@@ -11,6 +11,7 @@ from django.test import Client
 
 from dashboard.accounts.models import Group
 from dashboard.sqlite3 import base, turn
+from dashboard.sqlite3.like import is_like
 from dashboard.sqlite3.turn import Turn
 from tests import make
 
@@ -287,3 +288,23 @@ def test_another_file_is_not_opened_in_place_of_the_first(replaced):
 
     with pytest.raises(OperationalError, match="restart every program"):
         connection.ensure_connection()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "answer"),
+    [
+        ("%ärger%", "Viel ÄRGER hier", True),
+        ("ärger", "Ärger!", False),
+        (r"50\%", "50%", True),
+        (r"50\%", "500", False),
+        ("a_c", "A\nC", True),
+        (r"a\_c", "abc", False),
+        (r"%\\%", "a\\b", True),
+        ("%", "", True),
+        (".", "x", False),
+        (None, "x", None),
+        ("x", None, None),
+    ],
+)
+def test_like_is_that_of_sql_for_letters_of_every_script(pattern, text, answer):
+    assert is_like(pattern, text, "\\") is answer

@@ -7,6 +7,9 @@ other processes.
 
 And a file that is replaced while it is open is noticed. What is written to it then would be
 written to a file that nobody finds any more, and SQLite itself does not always look.
+
+And searches that ignore case ignore it in every script, as PostgreSQL's do: SQLite's own LIKE
+knows the letters of ASCII alone.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing import Any, NamedTuple
 from django.db.backends.sqlite3 import base
 from django.db.utils import OperationalError
 
+from dashboard.sqlite3.like import is_like
 from dashboard.sqlite3.turn import Turn
 
 _TURNS: defaultdict[str, Turn] = defaultdict(Turn)
@@ -69,6 +73,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Open the file, unless it is another one than this process had open before."""
         self._check_file()  # before SQLite makes an empty one
         opened = super().get_new_connection(conn_params)
+        opened.create_function("like", 3, is_like, deterministic=True)
         if not self.is_in_memory_db():
             file = _File.of(self._name)
             if file:

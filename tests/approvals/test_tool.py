@@ -190,6 +190,34 @@ def test_a_press_from_before_the_class_is_judged_by_it(token, ada, alice):
     assert pending.status == Status.PENDING
 
 
+def test_a_press_on_a_page_that_named_another_class_is_stale(token, ada, alice):
+    pending = ask(token)
+    basis = make.basis(pending)
+
+    classed(pending.tool, "irreversible", ada)
+    with pytest.raises(StaleBasis):
+        make.decided(pending, alice, basis=basis)
+
+    pending.refresh_from_db()
+    assert pending.status == Status.PENDING
+
+
+def test_a_press_on_an_edit_under_another_class_is_stale(token, ada, alice):
+    make.in_force(EDITS)
+    pending = ask(token, accepts_edits=True)
+    edit = make.edited(
+        pending, alice, content={"tool": "delete_user", "arguments": {"user": "u2"}}
+    )
+    basis = make.basis(pending, edit)
+
+    classed(pending.tool, "irreversible", ada)
+    with pytest.raises(StaleBasis):
+        make.decided(pending, alice, basis=basis)
+
+    pending.refresh_from_db()
+    assert pending.status == Status.PENDING
+
+
 def test_a_class_that_moved_on_is_left_as_it_is(token, ada):
     tool = ask(token).tool
     classed(tool, "money", ada)

@@ -20,9 +20,11 @@ from dashboard.accounts.queries import groups_of
 from dashboard.approvals.models import ApprovalRequest, Judgement
 from dashboard.approvals.queries.request import whole, with_headlines
 from dashboard.approvals.rules.answer import why_not_count
-from dashboard.approvals.rules.judgement import demands_of, report_of
+from dashboard.approvals.rules.judgement import demands_of, grounds_of, report_of
 from dashboard.approvals.rules.view import Presence, presence
 from dashboard.inspection.findings import Report, Severity
+from dashboard.policies.rules.demands import Required
+from dashboard.policies.rules.rule import ToolClass
 
 MOST = 50
 """How many are answered together."""
@@ -39,8 +41,12 @@ _DOUBT = "Our inspection could not read all of it."
 _OLD = "It was asked before an upgrade, and is not prepared for lists yet."
 _SEVERAL = "It needs several approvals."
 _SIGNED = "Whoever approves it has to sign it with their passkey."
+_IRREVERSIBLE = "Its tool is classed as irreversible."
 _ASSIGNED = "It is assigned to {}."
-_OTHER = "It differs from the first: another agent, kind, capability, tool, findings or rule."
+_OTHER = (
+    "It differs from the first: another agent, kind, capability, tool, schema or class of the "
+    "tool, findings or rule."
+)
 _TOO_LONG = "It is too long for this page."
 _GONE = "It is too long for this page, or it does not exist."
 
@@ -111,15 +117,22 @@ def _why_alone(
         return _CLOSED
     if assignment and assignment.person_id != person.pk:
         return _ASSIGNED.format(assignment.person.username)
+    return (
+        _demanding(judged_request, required)
+        or _flagged(_report(judged_request))
+        or why_not_count(approval, required, person, now, groups)
+    )
+
+
+def _demanding(judged_request: JudgedRequest, required: Required) -> str:
+    grounds = grounds_of(judged_request.judgement)
     if required.approvals > 1:
         return _SEVERAL
     if required.proof:
         return _SIGNED
-    if not hasattr(approval, "headline"):
+    if grounds is None or not hasattr(judged_request.approval, "headline"):
         return _OLD
-    return _flagged(_report(judged_request)) or why_not_count(
-        approval, required, person, now, groups
-    )
+    return _IRREVERSIBLE if grounds.tool_class == ToolClass.IRREVERSIBLE else ""
 
 
 def _flagged(report: Report) -> str:
@@ -136,11 +149,14 @@ def _likeness(judged_request: JudgedRequest) -> tuple[object, ...]:
     approval, report = judged_request.approval, _report(judged_request)
     tool = parse_json(approval.content)["tool"] if approval.kind == Kind.TOOL_CALL else ""
     names = frozenset(report.names)
+    grounds = grounds_of(judged_request.judgement)
     return (
         approval.agent_id,
         approval.kind,
         approval.capability,
         tool,
+        approval.tool_id,
+        grounds and grounds.tool_class,
         names,
         judged_request.judgement.demands,
     )

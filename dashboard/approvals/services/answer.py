@@ -43,7 +43,12 @@ from dashboard.approvals.rules.answer import (
 from dashboard.approvals.rules.edit import judged_now, reason_with, report_of_edit
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.grant import is_as_remembered
-from dashboard.approvals.rules.judgement import as_judged, is_to_judge_again, report_of
+from dashboard.approvals.rules.judgement import (
+    as_judged,
+    grounds_of,
+    is_to_judge_again,
+    report_of,
+)
 from dashboard.approvals.rules.likeness import earlier_answer, saw_the_end
 from dashboard.approvals.rules.step import (
     Inspected,
@@ -246,18 +251,25 @@ def _judged_as_shown(answering: AnswerContext, latest: Judgement) -> int:
     number = answering.given.basis.judgement_id
     if number == latest.pk or not answering.again:
         return latest.pk
-    as_shown = answering.approval.judgements.select_related("revision", "inspection").filter(
-        pk=number
-    )
+    as_shown = answering.approval.judgements.select_related(
+        "revision", "inspection", "grounds"
+    ).filter(pk=number)
     policies = [_says(answering, judgement) for judgement in (*as_shown, latest)]
     return number if len(policies) > 1 and policies[0] == policies[1] else latest.pk
 
 
-def _says(answering: AnswerContext, judgement: Judgement) -> list[tuple[Effect, Required]]:
-    """What a judgement asks for: of the request, and of the content that is approved."""
+def _says(answering: AnswerContext, judgement: Judgement) -> tuple[object, ...]:
+    """What a page says of a judgement.
+
+    What it asks for, of the request and of the content that is approved; and of the tool.
+    """
     judgement.approval = answering.approval
     evaluations = (as_judged(judgement), answering.evaluation(judgement))
-    return [(evaluation.effect, evaluation.demands) for evaluation in evaluations]
+    grounds = grounds_of(judgement)
+    return (
+        *((evaluation.effect, evaluation.demands) for evaluation in evaluations),
+        grounds and (grounds.tool_class, grounds.tool),
+    )
 
 
 def _view(answering: AnswerContext) -> tuple[AuditEvent, ...]:

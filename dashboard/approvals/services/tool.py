@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.db.models import F
 
 from dashboard.accounts import roles
 from dashboard.accounts.models import Agent, AgentToken, User
@@ -120,13 +121,14 @@ def class_tools(changes: Mapping[int, ClassChange], *, by: User, auth: str) -> C
 def _judge_later(tools: list[Tool]) -> None:
     """Have pending calls judged again before anything is decided: also of tools of the same name.
 
-    Whether one of a name is classed counts for its other schemas and spellings too.
+    Whether one of a name is classed counts for its other schemas and spellings too. Each is a new
+    version at once: what a list has read of one says how its tool was classed.
     """
     for tool in tools:
         same_name = spelled(tool.agent, bare_spelling_of(tool.name))
         pending = ApprovalRequest.objects.pending().filter(tool__in=same_name)
         ids = list(pending.order_by("pk").values_list("pk", flat=True))
-        ApprovalRequest.objects.filter(pk__in=ids).update(judged_under=0)
+        ApprovalRequest.objects.filter(pk__in=ids).update(judged_under=0, version=F("version") + 1)
 
 
 def _event(tool: Tool, before: str) -> AuditEvent:

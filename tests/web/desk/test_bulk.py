@@ -7,6 +7,7 @@ import pytest
 from approval_client.wire import Kind, Status
 from dashboard.approvals import services
 from dashboard.approvals.models import Decision, Grant
+from dashboard.inspection.findings import Finding, Severity
 from tests import make
 from tests.web.pages import read
 
@@ -35,6 +36,16 @@ def items_of(found):
 def decide(browser, items, verdict="approve", **form):
     sent = {"verdict": verdict, "item": items, "end_seen": "yes"} | form
     return browser.post("/bulk/decide", sent)
+
+
+def classed(approvals, admin, after, *, bring=True):
+    [tool_id] = {approval.tool_id for approval in approvals}
+    services.class_tools(
+        {tool_id: services.ClassChange("", after)}, by=admin, auth="session:password"
+    )
+    if bring:
+        make.allow_durable()
+        services.judge_pending_again()
 
 
 def statuses(approvals):
@@ -193,6 +204,45 @@ def test_of_a_tool_that_nobody_classed_it_says_what_the_page_of_one_says(browser
 
     assert "Nobody has classed this tool." in head
     assert "known risks" not in head
+
+
+def test_what_is_found_hides_no_class(browser, calls, inspected, ada):
+    inspected(Finding("network", Severity.LOW, 1, 1, "uses-network"))
+    approvals = calls("/a", "/b")
+    classed(approvals, ada, "reads")
+
+    head = page(browser, approvals).one(class_="request-from").text
+
+    assert "This tool is classed as “only reads”." in head
+
+
+def test_calls_of_another_schema_are_left_out(browser, calls, ada):
+    approvals = calls("/a") + calls("/b", evidence={"tool_schema": {"type": "object"}})
+
+    found = page(browser, approvals)
+
+    assert len(items_of(found)) == 1
+    assert "schema or class of the tool" in found.one(class_="bulk-alone").text
+
+
+def test_what_is_irreversible_is_answered_alone(browser, calls, ada):
+    approvals = calls("/a", "/b")
+    classed(approvals, ada, "irreversible")
+
+    found = page(browser, approvals)
+
+    assert items_of(found) == []
+    assert "Its tool is classed as irreversible." in found.one(class_="bulk-alone").text
+
+
+def test_a_page_from_before_the_class_approves_nothing(browser, calls, ada):
+    approvals = calls("/a", "/b")
+    items = items_of(page(browser, approvals))
+    classed(approvals, ada, "reads", bring=False)
+
+    decide(browser, items)
+
+    assert statuses(approvals) == [Status.PENDING, Status.PENDING]
 
 
 def test_all_of_them_are_approved_each_on_its_own_basis(browser, calls, alice):

@@ -336,6 +336,19 @@ def test_what_is_risky_is_in_no_fold(browser, ask, inspected, severity):
     assert folds(browser.get("/")) == []
 
 
+def test_what_was_classed_irreversible_since_it_was_listed_is_in_no_fold(
+    browser, ask, inspected, ada
+):
+    inspected()
+    alike = calls(ask, "/a", "/b", "/c")
+    assert len(folds(browser.get("/"))) == 1
+
+    change = services.ClassChange("", "irreversible")
+    services.class_tools({alike[0].tool_id: change}, by=ada, auth="session:password")
+
+    assert folds(browser.get("/")) == []
+
+
 def test_what_differs_in_tool_arguments_agent_or_findings_is_in_no_fold(browser, ask, inspected):
     inspected()
     calls(ask, "/a", "/b")

@@ -79,6 +79,14 @@ def test_by_text_in_content_objective_and_run(browser, ask, text):
     assert shown(browser, f"/?q={quote(text)}") == [str(one.pk)]
 
 
+@pytest.mark.parametrize("text", ["ärger", "ИМЯ", "УТРО"])
+def test_a_search_ignores_the_case_of_all_letters(browser, ask, text):
+    ask()
+    one = ask(content={"code": "ÄRGER имя"}, run_id="утро")
+
+    assert shown(browser, f"/?q={quote(text)}") == [str(one.pk)]
+
+
 def test_what_needs_me_leaves_out_what_i_approved_and_what_is_my_agents(browser, ask, alice):
     make.in_force(OF_TWO)
     voted, open_one = ask(), ask()
