@@ -9,6 +9,7 @@ from typing import Any
 from dashboard.inspection.python.annotations import Annotations
 from dashboard.inspection.python.calls import Calls
 from dashboard.inspection.python.context import Context
+from dashboard.inspection.python.fields import Fields
 from dashboard.inspection.python.references import References
 from dashboard.inspection.python.statements import Statements
 from dashboard.inspection.python.stores import Stores
@@ -24,6 +25,7 @@ class Judge:
         self._context = context
         self._references = References(context)
         self._stores = Stores(context)
+        self._fields = Fields(context, self._references, self._stores)
         self._annotations = Annotations(context)
         self._calls = Calls(context, self._stores, self._annotations)
         self._statements = Statements(context.program, context.notes)
@@ -72,6 +74,7 @@ class Judge:
 
     def _call(self, node: ast.Call) -> None:
         self._calls.call(node)
+        self._fields.call(node)
         self._references.reference(node)
         self._built(node)
 

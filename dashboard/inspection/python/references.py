@@ -15,7 +15,7 @@ from dashboard.inspection.python.scopes import Position
 from dashboard.inspection.python.values import NAMESPACE
 
 _ESCAPES = "hands-on-module"
-_LEADS = "reaches-every-object"
+LEADS = "reaches-every-object"
 
 
 class References:
@@ -67,7 +67,7 @@ class References:
     def attribute(self, node: ast.Attribute) -> None:
         """Judge an attribute that is read or deleted."""
         if node.attr in PYTHON_MODULES.tricky or self._is_of_type(node):
-            self._context.doubt(node, _LEADS)
+            self._context.doubt(node, LEADS)
         self.reference(node)
 
     def _is_of_type(self, node: ast.Attribute) -> bool:
