@@ -39,6 +39,8 @@ class Target:
         signature: Of the arguments that people are shown.
         owners: How many arguments before them are the object or class that a method belongs to:
             0 or 1. They are not shown.
+        owner: The module and name of the class in which the method is written, whose objects are
+            such arguments; empty where Python itself passes it.
         args: What a partial has before the arguments of a call. They are shown.
         kwargs: What it has besides.
     """
@@ -47,6 +49,7 @@ class Target:
     name: str
     signature: Signature
     owners: int = 0
+    owner: tuple[str, str] = ("", "")
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
 
@@ -60,9 +63,17 @@ class Target:
         A decorator below could put in others, and a default may be another one by then.
 
         Raises:
-            TypeError: The function does not take them.
+            TypeError: The function does not take them, or the first one would not be shown and is
+                not what a method belongs to.
         """
         args, kwargs = call
+        if any(self.owner) and not (args and self._is_owner(args[0])):
+            raise TypeError(
+                f"The argument {next(iter(inspect.signature(self.function).parameters))!r} of {self.name} would not be shown to "
+                "a reviewer, and what was passed is not the object or class of a method. Nothing "
+                "was asked. Put requires_approval above staticmethod, or give the argument "
+                "another name."
+            )
         passed = self.signature.bind(*args[self.owners :], **kwargs).arguments
         params = self.signature.parameters.values()
         defaults = [p for p in params if p.name not in passed and p.default is not p.empty]
@@ -70,6 +81,17 @@ class Target:
         positional = [p.default for p in defaults if p.kind is Parameter.POSITIONAL_ONLY]
         keywords = {p.name: p.default for p in defaults if p.kind in _NAMED}
         return (*args, *positional), {**kwargs, **keywords}
+
+    def _is_owner(self, value: Any) -> bool:
+        kinds = (*type(value).__mro__, *(value.__mro__ if isinstance(value, type) else ()))
+        owners = [kind for kind in kinds if (kind.__module__, kind.__qualname__) == self.owner]
+        # Python passes nothing to a static method, whatever its first argument is called.
+        return bool(owners) and not any(
+            isinstance(member, staticmethod)
+            and inspect.unwrap(member) is inspect.unwrap(self.function)
+            for owner in owners
+            for member in vars(owner).values()
+        )
 
     def shown(self, whole: Call) -> dict[str, Any]:
         """Return what people are shown of the whole arguments."""
@@ -182,6 +204,7 @@ def target_of(function: Any, *, owners: int | None = None) -> Target:
             name=inner.name,
             signature=inner.signature,
             owners=inner.owners,
+            owner=inner.owner,
             args=(*inner.args, *function.args),
             kwargs={**inner.kwargs, **function.keywords},
         )
@@ -199,24 +222,29 @@ def target_of(function: Any, *, owners: int | None = None) -> Target:
             "Gate a function of yours that calls it."
         ) from None
     parameters = list(signature.parameters.values())
+    owner = ("", "")
     if owners is None:
-        owners = int(_is_method(function, parameters))
+        owner = _owner(function, parameters)
+        owners = int(any(owner))
     return Target(
         function=function,
         name=name,
         signature=signature.replace(parameters=parameters[owners:]),
         owners=owners,
+        owner=owner,
     )
 
 
-def _is_method(function: Any, parameters: list[Parameter]) -> bool:
-    """Say whether the first argument is the object or class that a method belongs to.
+def _owner(function: Any, parameters: list[Parameter]) -> tuple[str, str]:
+    """Return the module and name of the class whose method this seems to be; empty if of none.
 
     A class is not made yet while its methods are decorated, so their names tell.
     """
     inside = function.__qualname__.rpartition(".")[0]
     in_a_class = inspect.isfunction(function) and inside and not inside.endswith("<locals>")
-    return bool(in_a_class and parameters and parameters[0].name in _OWNERS)
+    if in_a_class and parameters and parameters[0].name in _OWNERS:
+        return function.__module__, inside
+    return "", ""
 
 
 def _unfit(what: str, response: ApprovalResponse) -> DigestMismatch:
