@@ -69,6 +69,7 @@ from approval_client.wire import (
     canonical_json,
     digest,
     parse_json,
+    rounded_number,
 )
 
 # --- what an agent is told ---------------------------------------------------------------------
@@ -219,11 +220,16 @@ def _fits_steps(request: ApprovalRequest | Asked, decision: Decision) -> bool:
 
 
 def verify_edit(request: ApprovalRequest, content: Any) -> None:
-    """Make sure that an edit changes nothing but what may be changed.
+    """Make sure that an edit changes nothing but what may be changed, and runs as it is shown.
 
     Raises:
-        DigestMismatch: It does.
+        DigestMismatch: It does not.
     """
+    if number := rounded_number(content):
+        raise DigestMismatch(
+            f"The answer holds the number {number:.40}, which Python reads as another one. Nothing "
+            "was approved. Ask again, or ask the reviewer for a number that a double holds."
+        )
     name = EDITABLE[request.kind]
     is_object = isinstance(content, dict) and content.keys() == request.content.keys()
     if is_object and canonical_json({**content, name: None}) == canonical_json(

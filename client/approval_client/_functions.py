@@ -6,25 +6,31 @@ import functools
 import inspect
 import json
 import re
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict, namedtuple
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from enum import Enum
 from inspect import BoundArguments, Parameter, Signature
 from typing import Any
 
 from approval_client._errors import DigestMismatch
 from approval_client._models import ApprovalResponse
-from approval_client.wire import Kind, canonical_json, digest
+from approval_client.wire import EXACT_NUMBERS, Kind, canonical_json, digest, rounded_number
 
 _SPREAD: dict[Any, type] = {Parameter.VAR_POSITIONAL: list, Parameter.VAR_KEYWORD: dict}
 _NAMED = {Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY}
 _OWNERS = {"self", "cls"}
-_READ_BY = {
-    *("__contains__", "__format__", "__getattribute__", "__getitem__", "__iter__", "__len__"),
-    *("__str__", "get", "items", "keys", "values"),
+_BASES = (str, int, float, dict, list, tuple)
+_PLAIN = {type(None), bool, *_BASES, OrderedDict, Counter}
+_FACTORIES = {None, dict, float, int, list, set, str, tuple}
+# What Python writes into any class, and a namedtuple besides.
+_OF_ANY_CLASS = {
+    *("__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__"),
+    *("__class_getitem__", "__dict__", "__doc__", "__firstlineno__", "__init_subclass__"),
+    *("__module__", "__orig_bases__", "__parameters__", "__qualname__", "__slots__"),
+    *("__static_attributes__", "__type_params__", "__weakref__"),
 }
+_NAMED_TUPLE = namedtuple("_NAMED_TUPLE", ())  # noqa: PYI024 - only its generated code is used
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -122,11 +128,7 @@ class Target:
         parameters = self.signature.parameters
         if digest(Kind.TOOL_CALL, response.content) != response.digest:
             raise _unfit("are not what was approved", response)
-        text = canonical_json(response.content["arguments"])
-        try:
-            arguments: dict[str, Any] = json.loads(text, parse_float=_exact_float)
-        except ValueError:
-            raise _unfit("hold a number that Python reads as another one", response) from None
+        arguments: dict[str, Any] = json.loads(canonical_json(response.content["arguments"]))
         if arguments.keys() != parameters.keys():
             raise _unfit("do not have the names that the function takes", response)
         names = {name for name, param in parameters.items() if param.kind in _NAMED}
@@ -139,36 +141,49 @@ class Target:
         return (*args[: self.owners], *bound.args), bound.kwargs
 
 
-def _exact_float(text: str) -> float:
-    number = float(text)
-    if Decimal(text) != Decimal(repr(number)):
-        raise ValueError(f"{text} is not a double.")
-    return number
-
-
 def hidden_in(value: Any) -> str:
     """Say what in a value may hold more than it shows or be read as something else, or nothing.
 
-    A dict or a text of a type of its own may give the function something else than what is written
-    for people. Members of an enumeration are what they are called.
+    A value of a type of its own may give the function something else than what is written for
+    people. Members of an enumeration are what they are called.
     """
-    if value is None or isinstance(value, Enum | int | float):
+    if isinstance(value, Enum):
         return ""
-    base = next((base for base in (str, dict, list, tuple) if isinstance(value, base)), None)
-    if base is None or not _is_read_like(base, value):
-        return f"a {type(value).__name__} may hold more than can be shown"
+    if isinstance(value, EXACT_NUMBERS):
+        number = rounded_number(value)
+        return f"Python reads the number {number:.40} as another one" if number else ""
+    base = next((base for base in _BASES if isinstance(value, base)), None)
+    if not _is_plain(value, base):
+        instead = f": pass {base.__name__}() of it" if base else ""
+        return f"a {type(value).__name__} may hold more than can be shown{instead}"
     if isinstance(value, dict):
         return _first_of((name, hidden_in(name) or hidden_in(value[name])) for name in value)
-    return "" if base is str else _first_of(enumerate(map(hidden_in, value)))
+    return _first_of(enumerate(map(hidden_in, value))) if base in {list, tuple} else ""
 
 
-def _is_read_like(base: type, value: Any) -> bool:
+def _is_plain(value: Any, base: type | None) -> bool:
     kind = type(value)
-    if kind in {base, OrderedDict, defaultdict}:
-        return True
-    names = _READ_BY & vars(base).keys()
-    return not getattr(value, "__dict__", None) and all(
-        getattr(kind, name) is getattr(base, name) for name in names
+    if kind is defaultdict:
+        return any(value.default_factory is factory for factory in _FACTORIES)
+    kinds = [kind for kind in kind.__mro__ if kind not in _PLAIN and kind is not object]
+    changes = any(_changes(kind, base) for kind in kinds)
+    return (
+        (base is not None or value is None)
+        and not changes
+        and not getattr(value, "__dict__", None)
+    )
+
+
+def _changes(kind: type, base: Any) -> bool:
+    """Say whether a type reads in another way than its base, or has slots for more."""
+    members = vars(kind)
+    names = members.keys() - _OF_ANY_CLASS
+    code = getattr(members.get("__repr__"), "__code__", None)
+    if code is _NAMED_TUPLE.__repr__.__code__:
+        names -= {*vars(_NAMED_TUPLE), *members["_fields"]}
+    return any(
+        name.startswith("__") or hasattr(base, name) or inspect.ismemberdescriptor(members[name])
+        for name in names
     )
 
 

@@ -12,6 +12,7 @@ import json
 import math
 import re
 from base64 import b64encode
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from json.encoder import encode_basestring
 from typing import Any, NoReturn
@@ -112,6 +113,10 @@ class _ExactFloat(float):
     text: str
 
 
+EXACT_NUMBERS = (_ExactInt, _ExactFloat)
+"""The types of numbers that ``parse_json`` makes."""
+
+
 def protocol_version(header: str) -> int:
     """Return the major version that a header names, which is what has to agree; 0 for none."""
     match = _VERSION.fullmatch(header)
@@ -146,6 +151,27 @@ def parse_json(text: str | bytes) -> Any:
         raise JsonError("not_json", f"The body is not valid JSON: {error}.") from None
     _check(value, depth=1)
     return value
+
+
+def rounded_number(value: Any) -> str:
+    """Return the text of a number in ``value`` that Python reads as another one, or nothing.
+
+    Of what ``parse_json`` has read: ``1e-400`` is one, which is zero to Python.
+    """
+    if isinstance(value, EXACT_NUMBERS):
+        return "" if _is_written(value) else value.text
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list | tuple):
+        return ""
+    return next(filter(None, map(rounded_number, value)), "")
+
+
+def _is_written(number: Any) -> bool:
+    try:
+        return Decimal(number.text) == Decimal(repr(number))
+    except InvalidOperation:  # an exponent that Decimal does not take
+        return False
 
 
 def canonical_json(value: Any) -> str:
