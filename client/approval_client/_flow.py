@@ -227,8 +227,8 @@ def verify_edit(request: ApprovalRequest, content: Any) -> None:
     """
     if number := rounded_number(content):
         raise DigestMismatch(
-            f"The answer holds the number {number:.40}, which Python reads as another one. Nothing "
-            "was approved. Ask again, or ask the reviewer for a number that a double holds."
+            f"The answer holds the number {number:.40}, which Python reads as another one. "
+            "Nothing was approved. Ask again, or ask the reviewer for one that a double holds."
         )
     name = EDITABLE[request.kind]
     is_object = isinstance(content, dict) and content.keys() == request.content.keys()

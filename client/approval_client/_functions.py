@@ -74,11 +74,11 @@ class Target:
         """
         args, kwargs = call
         if any(self.owner) and not (args and self._is_owner(args[0])):
+            name = next(iter(inspect.signature(self.function).parameters))
             raise TypeError(
-                f"The argument {next(iter(inspect.signature(self.function).parameters))!r} of {self.name} would not be shown to "
-                "a reviewer, and what was passed is not the object or class of a method. Nothing "
-                "was asked. Put requires_approval above staticmethod, or give the argument "
-                "another name."
+                f"The argument {name!r} of {self.name} would not be shown to a reviewer, and what "
+                "was passed is not the object or class of a method. Nothing was asked. Put "
+                "requires_approval above staticmethod, or give the argument another name."
             )
         passed = self.signature.bind(*args[self.owners :], **kwargs).arguments
         params = self.signature.parameters.values()
@@ -162,16 +162,12 @@ def hidden_in(value: Any) -> str:
 
 
 def _is_plain(value: Any, base: type | None) -> bool:
-    kind = type(value)
-    if kind is defaultdict:
+    if type(value) is defaultdict:
         return any(value.default_factory is factory for factory in _FACTORIES)
-    kinds = [kind for kind in kind.__mro__ if kind not in _PLAIN and kind is not object]
-    changes = any(_changes(kind, base) for kind in kinds)
-    return (
-        (base is not None or value is None)
-        and not changes
-        and not getattr(value, "__dict__", None)
-    )
+    if base is None:
+        return value is None
+    kinds = [kind for kind in type(value).__mro__ if kind not in {*_PLAIN, object}]
+    return not (getattr(value, "__dict__", None) or any(_changes(kind, base) for kind in kinds))
 
 
 def _changes(kind: type, base: Any) -> bool:

@@ -115,9 +115,9 @@ def test_a_static_method_is_asked_with_all_that_it_gets(fake, name):
 
 @pytest.mark.parametrize("value", ["Payments", None, {"a": 1}, Shell, Shell()])
 def test_an_argument_that_only_looks_like_a_methods_is_not_hidden(fake, value):
-    with pytest.raises(TypeError, match="'cls' of .*drop would not be shown"):
+    with pytest.raises(TypeError, match=r"'cls' of .*drop would not be shown"):
         Shell.drop(value, "ls")
-    with pytest.raises(TypeError, match="'self' of .*run would not be shown"):
+    with pytest.raises(TypeError, match=r"'self' of .*run would not be shown"):
         Shell.run("Payments", "ls")
     assert fake.calls == []
 
