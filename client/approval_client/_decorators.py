@@ -254,9 +254,7 @@ def _asynchronous(gate: _Gate) -> Callable[..., Any]:
         except GeneratorExit:  # nothing can be awaited any more
             raise
         except BaseException as error:
-            # A task of its own, so that a cancelled function is reported too.
-            telling = report_async(client, response, run.raised(error))
-            await asyncio.shield(asyncio.create_task(telling))
+            await report_async(client, response, run.raised(error))
             raise
         await report_async(client, response, run.returned(result))
         return result
