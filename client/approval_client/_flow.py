@@ -529,7 +529,9 @@ def start(
             "The dashboard started something else than what it had approved. Nothing was run. "
             "Ask again."
         )
-    if timing.clock() >= over_at:  # the answer was under way for that long
+    # The answer was under way for that long, or an earlier try had recorded the start.
+    is_over = decision.valid_until is not None and started.now >= decision.valid_until
+    if is_over or timing.clock() >= over_at:
         raise TooLate(f"{_WHY_NOT[TooLate]} Nothing was run. Ask again if it is still wanted.")
     return replace(response, approved=True, **told(started, decision))
 
