@@ -439,6 +439,7 @@ class Conversation:
                 method="GET",
                 path=f"{path(answer.id)}/wait?hold={hold_s}",
                 timeout_s=hold_s + 10.0,
+                shortest_s=hold_s + 5.0,
             )
             answer = yield from self._insist(call)
             if answer.status is Status.PENDING:
