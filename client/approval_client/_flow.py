@@ -317,6 +317,21 @@ _EARLY = 0.5  # a wait that ends before this share of its hold may be a server s
 _PAUSE_S = 1.0
 
 
+def check_size(text: str) -> None:
+    """Refuse what is too large for the body of a question.
+
+    Raises:
+        RequestRefused: It is.
+    """
+    size = len(text.encode())
+    if size > MAX_BODY_BYTES:
+        raise RequestRefused(
+            f"The request has {size:,} bytes; the limit is {MAX_BODY_BYTES:,}. It was not sent "
+            "and nothing was approved. Ask for less at a time.",
+            code="too_large",
+        )
+
+
 class Conversation:
     """One question, from asking to starting. Knows whether there is something to withdraw."""
 
@@ -396,13 +411,7 @@ class Conversation:
             return  # there is nothing to withdraw, or no way to
 
     def _submit(self) -> Flow[Answer]:
-        size = len(self._body.encode())
-        if size > MAX_BODY_BYTES:
-            raise RequestRefused(
-                f"The request has {size:,} bytes; the limit is {MAX_BODY_BYTES:,}. It was not "
-                "sent and nothing was approved. Ask for less at a time.",
-                code="too_large",
-            )
+        check_size(self._body)
         if isinstance(notebook := self._request.notebook, bytes):
             yield from send_notebook(notebook, self._deadline, self._timing)
         self._open = True

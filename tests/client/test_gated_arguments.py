@@ -230,6 +230,16 @@ def test_what_cannot_be_shown_is_not_asked_and_the_cause_is_said(approving, valu
     assert (got, approving.calls) == ([], [])
 
 
+def test_a_value_whose_parts_are_the_same_many_times_is_refused_soon(approving):
+    value = ["a"]
+    for _ in range(20):
+        value = [value, value]
+
+    with pytest.raises(TypeError, match="reviewer: The JSON is far too large to be sent"):
+        requires_approval(lambda x: x, tool="act")(value)
+    assert approving.calls == []
+
+
 JSON = st.recursive(
     st.none()
     | st.booleans()
