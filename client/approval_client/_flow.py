@@ -521,6 +521,8 @@ def start(
             return "it is about another request"
         if answer.status is not Status.APPROVED or answer.started_at is None:
             return "it does not say that the start was recorded"
+        if answer.finished_at is not None:
+            return "it says that what is being started has ended"
         return ""
 
     call = outcome(response.id, OutcomeState.STARTED, response.digest, {})
