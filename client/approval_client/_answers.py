@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
-from approval_client.wire import Status, StepAnswer, parse_json
+from approval_client.wire import Source, Status, StepAnswer, parse_json
 
 # --- reading JSON objects, without believing anything about them -------------------------------
 
@@ -114,6 +114,7 @@ def strictly(body: bytes, reader: Callable[[Fields], T]) -> T:
 
 # --- answers -----------------------------------------------------------------------------------
 
+_NEVER_APPROVE = {Source.DEADLINE, Source.AGENT, Source.ADMIN}
 MAX_DETAIL = 500  # characters of the server's words that go into an error message
 
 
@@ -343,6 +344,13 @@ def _refuse_contradictions(answer: Answer) -> None:
     decision = answer.decision
     if decision is None and answer.status is Status.APPROVED:
         raise Malformed("it is approved without a decision")
+    if decision is not None and not decision.source:
+        raise Malformed("nobody made its decision")
+    # A later server may know other sources, but these approve nothing.
+    if answer.status is Status.APPROVED and decision and decision.source in _NEVER_APPROVE:
+        raise Malformed(f"it is approved by {decision.source}, which approves nothing")
+    if answer.finished_at is not None and answer.started_at is None:
+        raise Malformed("it has ended and never started")
     if decision is not None and decision.taken_back and answer.status is Status.APPROVED:
         raise Malformed("it is approved and was taken back")
     if decision is not None and decision.status is not answer.status:

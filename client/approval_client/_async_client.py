@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -18,8 +19,16 @@ from weakref import WeakKeyDictionary
 
 from approval_client import _flow as flows
 from approval_client._answers import Access, Answer
-from approval_client._calls import Finished, Flow, Received, Sleep, Tell
-from approval_client._driver import STOPPED, Driver, failure, reply, unusable
+from approval_client._calls import Call, Finished, Flow, Received, Sleep, Tell
+from approval_client._driver import (
+    STOPPED,
+    TOO_SLOW,
+    Driver,
+    failure,
+    not_read_on,
+    reply,
+    unusable,
+)
 from approval_client._flow import Conversation
 from approval_client._from_autogen import to_request
 from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending
@@ -241,9 +250,23 @@ class AsyncClient(Driver):
                 received = None
                 continue
             try:
-                received = reply(await http.request(**self._arguments(step, traced)))
+                async with asyncio.timeout(step.limit_s):
+                    received = await self._exchange(http, step, traced)
+            except TimeoutError:
+                received = TOO_SLOW
             except httpx2.HTTPError as error:
                 received = failure(error)
+
+    async def _exchange(
+        self, http: httpx2.AsyncClient, call: Call, traced: Mapping[str, str]
+    ) -> Received:
+        body = bytearray()
+        async with http.stream(**self._arguments(call, traced)) as response:
+            async for chunk in response.aiter_bytes():
+                body += chunk
+                if (trouble := not_read_on(response, len(body), math.inf)) is not None:
+                    return trouble
+            return reply(response, bytes(body))
 
     def _acquire(self) -> httpx2.AsyncClient:
         loop = asyncio.get_running_loop()

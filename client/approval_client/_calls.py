@@ -32,6 +32,7 @@ from approval_client._errors import (
     Unreachable,
 )
 from approval_client.wire import (
+    MAX_BODY_BYTES,
     PROTOCOL,
     UNSUPPORTED_PROTOCOL,
     OutcomeState,
@@ -49,6 +50,9 @@ MAX_DELAY_S = 5.0
 MAX_RETRY_AFTER_S = 60.0  # a server that asks for more is asked again after this
 FIRST_CONTACT_S = 50.0  # with the last try and the farewell this ends within a minute
 SHORTEST_TRY_S = 1.0
+SHORTEST_START_S = 10.0  # an approval whose start is not heard of is used up all the same
+SLOWEST_LINE = 16_384  # bytes a second that a body may take to be sent
+MAX_ANSWER_BYTES = 16 * MAX_BODY_BYTES  # a page of decisions has a few of such at most
 WARN_EVERY_S = 60.0
 _ANSWERED = frozenset({200, 201})
 _TOKEN_REFUSED = frozenset({401, 403})
@@ -67,7 +71,12 @@ MAX_LOCATION = 200  # characters of a redirect's target that go into an error me
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One HTTP request. The driver adds the address and the token."""
+    """One HTTP request. The driver adds the address and the token.
+
+    Attributes:
+        timeout_s: How long a try may take at most, besides the time to send a body.
+        shortest_s: How long a try takes at least before it is given up, whatever time is left.
+    """
 
     method: str
     path: str
@@ -75,6 +84,12 @@ class Call:
     data: bytes | None = field(default=None, repr=False)
     key: str = ""
     timeout_s: float = CALL_TIMEOUT_S
+    shortest_s: float = SHORTEST_TRY_S
+
+    @property
+    def limit_s(self) -> float:
+        """How long the whole exchange may take."""
+        return self.timeout_s + len(self.content() or b"") / SLOWEST_LINE
 
     def headers(self) -> dict[str, str]:
         """Return the headers that belong to this call alone."""
@@ -224,9 +239,9 @@ def insist_on(
     contact, warn_at = timing.contact, timing.clock()
     give_up_first_at = min(timing.clock() + FIRST_CONTACT_S, first_until)
     while True:
-        left_s = max(SHORTEST_TRY_S, give_up_first_at - timing.clock())
-        short = replace(call, timeout_s=min(call.timeout_s, left_s))
-        received = yield (call if contact.reached else short)
+        over_at = until if contact.reached else min(until, give_up_first_at)
+        left_s = max(call.shortest_s, over_at - timing.clock())
+        received = yield replace(call, timeout_s=min(call.timeout_s, left_s))
         outcome = _read(call, received, understand, contact)
         if not isinstance(outcome, Trouble):
             return outcome
@@ -454,7 +469,15 @@ def outcome(
     """Return the call that reports an outcome, with a key of its own for its retries."""
     text = canonical_json({"state": state, "digest": content_digest, **fields})
     where = f"{path(approval_id)}/outcome"
-    return Call(method="POST", path=where, text=text, key=uuid.uuid4().hex, timeout_s=timeout_s)
+    shortest_s = SHORTEST_START_S if state is OutcomeState.STARTED else SHORTEST_TRY_S
+    return Call(
+        method="POST",
+        path=where,
+        text=text,
+        key=uuid.uuid4().hex,
+        timeout_s=timeout_s,
+        shortest_s=shortest_s,
+    )
 
 
 def _plain(text: str) -> str:

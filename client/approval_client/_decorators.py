@@ -13,6 +13,7 @@ from typing import Any, TypeVar, overload
 from approval_client._async_client import AsyncClient
 from approval_client._defaults import default_async_client, default_client
 from approval_client._errors import DigestMismatch, not_approved
+from approval_client._flow import check_size
 from approval_client._functions import Call, Target, hidden_in, target_of
 from approval_client._models import (
     ApprovalRequest,
@@ -24,7 +25,7 @@ from approval_client._models import (
 from approval_client._outcomes import Run, report, report_async
 from approval_client._sync_client import Client
 from approval_client._telling import Listener
-from approval_client.wire import Kind, digest
+from approval_client.wire import Kind, canonical_json, digest
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Arguments = Callable[..., Mapping[str, Any]]
@@ -201,9 +202,10 @@ class _Gate:
         make = self.asks["arguments"]
         values = self.target.shown(whole) if make is None else dict(_made(make, call))
         try:
-            digest(Kind.TOOL_CALL, {"arguments": values})
+            text = canonical_json({"arguments": values})
         except (TypeError, ValueError, RecursionError) as error:
             raise self._not_shown(with_place(values, error)) from error
+        check_size(text)
         if make is None and (hidden := hidden_in(values)):
             raise self._not_shown(f"{hidden}.")
         return values
@@ -254,9 +256,7 @@ def _asynchronous(gate: _Gate) -> Callable[..., Any]:
         except GeneratorExit:  # nothing can be awaited any more
             raise
         except BaseException as error:
-            # A task of its own, so that a cancelled function is reported too.
-            telling = report_async(client, response, run.raised(error))
-            await asyncio.shield(asyncio.create_task(telling))
+            await report_async(client, response, run.raised(error))
             raise
         await report_async(client, response, run.returned(result))
         return result

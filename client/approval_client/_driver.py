@@ -6,12 +6,13 @@ import inspect
 import ipaddress
 import os
 import ssl
+import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from approval_client._calls import Call, Contact, Failure, Reply, Timing
+from approval_client._calls import MAX_ANSWER_BYTES, Call, Contact, Failure, Reply, Timing
 from approval_client._errors import NotConfigured
 from approval_client._flow import Conversation, Heard
 from approval_client._models import ApprovalRequest, Asked
@@ -43,6 +44,7 @@ class Settings:
         return {
             "Authorization": f"Bearer {self.token}",
             "Accept": "application/json",
+            "Accept-Encoding": "identity",  # no few bytes become many
             "User-Agent": "approval-client",
             PROTOCOL_HEADER: str(PROTOCOL),
         }
@@ -239,11 +241,32 @@ class Driver:
         }
 
 
-def reply(response: httpx2.Response) -> Reply:
+TOO_SLOW = Failure("its answer took too long")
+
+
+def not_read_on(response: httpx2.Response, size: int, until: float) -> Failure | None:
+    """Return why an answer is not read to its end, if it is not.
+
+    The timeouts of httpx2 are those of each read, which a server keeps that sends a byte now and
+    then.
+
+    Args:
+        response: What has come of it.
+        size: How many bytes of its body have.
+        until: When it must be there, on ``time.monotonic``.
+    """
+    if response.headers.get("Content-Encoding", "identity") != "identity":
+        return Failure("its answer is compressed, which nobody asked for")
+    if size > MAX_ANSWER_BYTES:
+        return Failure("its answer is too long")
+    return TOO_SLOW if time.monotonic() >= until else None
+
+
+def reply(response: httpx2.Response, body: bytes) -> Reply:
     """Return what came back, for the flow to judge."""
     return Reply(
         status=response.status_code,
-        body=response.content,
+        body=body,
         protocol=response.headers.get(PROTOCOL_HEADER, ""),
         retry_after=response.headers.get("Retry-After", ""),
         location=response.headers.get("Location", ""),

@@ -69,6 +69,7 @@ from approval_client.wire import (
     canonical_json,
     digest,
     parse_json,
+    rounded_number,
 )
 
 # --- what an agent is told ---------------------------------------------------------------------
@@ -219,11 +220,16 @@ def _fits_steps(request: ApprovalRequest | Asked, decision: Decision) -> bool:
 
 
 def verify_edit(request: ApprovalRequest, content: Any) -> None:
-    """Make sure that an edit changes nothing but what may be changed.
+    """Make sure that an edit changes nothing but what may be changed, and runs as it is shown.
 
     Raises:
-        DigestMismatch: It does.
+        DigestMismatch: It does not.
     """
+    if number := rounded_number(content):
+        raise DigestMismatch(
+            f"The answer holds the number {number:.40}, which Python reads as another one. "
+            "Nothing was approved. Ask again, or ask the reviewer for one that a double holds."
+        )
     name = EDITABLE[request.kind]
     is_object = isinstance(content, dict) and content.keys() == request.content.keys()
     if is_object and canonical_json({**content, name: None}) == canonical_json(
@@ -311,6 +317,21 @@ _EARLY = 0.5  # a wait that ends before this share of its hold may be a server s
 _PAUSE_S = 1.0
 
 
+def check_size(text: str) -> None:
+    """Refuse what is too large for the body of a question.
+
+    Raises:
+        RequestRefused: It is.
+    """
+    size = len(text.encode())
+    if size > MAX_BODY_BYTES:
+        raise RequestRefused(
+            f"The request has {size:,} bytes; the limit is {MAX_BODY_BYTES:,}. It was not sent "
+            "and nothing was approved. Ask for less at a time.",
+            code="too_large",
+        )
+
+
 class Conversation:
     """One question, from asking to starting. Knows whether there is something to withdraw."""
 
@@ -390,13 +411,7 @@ class Conversation:
             return  # there is nothing to withdraw, or no way to
 
     def _submit(self) -> Flow[Answer]:
-        size = len(self._body.encode())
-        if size > MAX_BODY_BYTES:
-            raise RequestRefused(
-                f"The request has {size:,} bytes; the limit is {MAX_BODY_BYTES:,}. It was not "
-                "sent and nothing was approved. Ask for less at a time.",
-                code="too_large",
-            )
+        check_size(self._body)
         if isinstance(notebook := self._request.notebook, bytes):
             yield from send_notebook(notebook, self._deadline, self._timing)
         self._open = True
@@ -433,6 +448,7 @@ class Conversation:
                 method="GET",
                 path=f"{path(answer.id)}/wait?hold={hold_s}",
                 timeout_s=hold_s + 10.0,
+                shortest_s=hold_s + 5.0,
             )
             answer = yield from self._insist(call)
             if answer.status is Status.PENDING:
@@ -505,6 +521,8 @@ def start(
             return "it is about another request"
         if answer.status is not Status.APPROVED or answer.started_at is None:
             return "it does not say that the start was recorded"
+        if answer.finished_at is not None:
+            return "it says that what is being started has ended"
         return ""
 
     call = outcome(response.id, OutcomeState.STARTED, response.digest, {})
@@ -523,7 +541,9 @@ def start(
             "The dashboard started something else than what it had approved. Nothing was run. "
             "Ask again."
         )
-    if timing.clock() >= over_at:  # the answer was under way for that long
+    # The answer was under way for that long, or an earlier try had recorded the start.
+    is_over = decision.valid_until is not None and started.now >= decision.valid_until
+    if is_over or timing.clock() >= over_at:
         raise TooLate(f"{_WHY_NOT[TooLate]} Nothing was run. Ask again if it is still wanted.")
     return replace(response, approved=True, **told(started, decision))
 

@@ -6,25 +6,31 @@ import functools
 import inspect
 import json
 import re
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict, namedtuple
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from enum import Enum
 from inspect import BoundArguments, Parameter, Signature
 from typing import Any
 
 from approval_client._errors import DigestMismatch
 from approval_client._models import ApprovalResponse
-from approval_client.wire import Kind, canonical_json, digest
+from approval_client.wire import EXACT_NUMBERS, Kind, canonical_json, digest, rounded_number
 
 _SPREAD: dict[Any, type] = {Parameter.VAR_POSITIONAL: list, Parameter.VAR_KEYWORD: dict}
 _NAMED = {Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY}
 _OWNERS = {"self", "cls"}
-_READ_BY = {
-    *("__contains__", "__format__", "__getattribute__", "__getitem__", "__iter__", "__len__"),
-    *("__str__", "get", "items", "keys", "values"),
+_BASES = (str, int, float, dict, list, tuple)
+_PLAIN = {type(None), bool, *_BASES, OrderedDict, Counter}
+_FACTORIES = {None, dict, float, int, list, set, str, tuple}
+# What Python writes into any class, and a namedtuple besides.
+_OF_ANY_CLASS = {
+    *("__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__"),
+    *("__class_getitem__", "__dict__", "__doc__", "__firstlineno__", "__init_subclass__"),
+    *("__module__", "__orig_bases__", "__parameters__", "__qualname__", "__slots__"),
+    *("__static_attributes__", "__type_params__", "__weakref__"),
 }
+_NAMED_TUPLE = namedtuple("_NAMED_TUPLE", ())  # noqa: PYI024 - only its generated code is used
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -39,6 +45,8 @@ class Target:
         signature: Of the arguments that people are shown.
         owners: How many arguments before them are the object or class that a method belongs to:
             0 or 1. They are not shown.
+        owner: The module and name of the class in which the method is written, whose objects are
+            such arguments; empty where Python itself passes it.
         args: What a partial has before the arguments of a call. They are shown.
         kwargs: What it has besides.
     """
@@ -47,6 +55,7 @@ class Target:
     name: str
     signature: Signature
     owners: int = 0
+    owner: tuple[str, str] = ("", "")
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
 
@@ -60,9 +69,17 @@ class Target:
         A decorator below could put in others, and a default may be another one by then.
 
         Raises:
-            TypeError: The function does not take them.
+            TypeError: The function does not take them, or the first one would not be shown and is
+                not what a method belongs to.
         """
         args, kwargs = call
+        if any(self.owner) and not (args and self._is_owner(args[0])):
+            name = next(iter(inspect.signature(self.function).parameters))
+            raise TypeError(
+                f"The argument {name!r} of {self.name} would not be shown to a reviewer, and what "
+                "was passed is not the object or class of a method. Nothing was asked. Put "
+                "requires_approval above staticmethod, or give the argument another name."
+            )
         passed = self.signature.bind(*args[self.owners :], **kwargs).arguments
         params = self.signature.parameters.values()
         defaults = [p for p in params if p.name not in passed and p.default is not p.empty]
@@ -70,6 +87,17 @@ class Target:
         positional = [p.default for p in defaults if p.kind is Parameter.POSITIONAL_ONLY]
         keywords = {p.name: p.default for p in defaults if p.kind in _NAMED}
         return (*args, *positional), {**kwargs, **keywords}
+
+    def _is_owner(self, value: Any) -> bool:
+        kinds = (*type(value).__mro__, *(value.__mro__ if isinstance(value, type) else ()))
+        owners = [kind for kind in kinds if (kind.__module__, kind.__qualname__) == self.owner]
+        # Python passes nothing to a static method, whatever its first argument is called.
+        return bool(owners) and not any(
+            isinstance(member, staticmethod)
+            and inspect.unwrap(member) is inspect.unwrap(self.function)
+            for owner in owners
+            for member in vars(owner).values()
+        )
 
     def shown(self, whole: Call) -> dict[str, Any]:
         """Return what people are shown of the whole arguments."""
@@ -100,11 +128,7 @@ class Target:
         parameters = self.signature.parameters
         if digest(Kind.TOOL_CALL, response.content) != response.digest:
             raise _unfit("are not what was approved", response)
-        text = canonical_json(response.content["arguments"])
-        try:
-            arguments: dict[str, Any] = json.loads(text, parse_float=_exact_float)
-        except ValueError:
-            raise _unfit("hold a number that Python reads as another one", response) from None
+        arguments: dict[str, Any] = json.loads(canonical_json(response.content["arguments"]))
         if arguments.keys() != parameters.keys():
             raise _unfit("do not have the names that the function takes", response)
         names = {name for name, param in parameters.items() if param.kind in _NAMED}
@@ -117,36 +141,45 @@ class Target:
         return (*args[: self.owners], *bound.args), bound.kwargs
 
 
-def _exact_float(text: str) -> float:
-    number = float(text)
-    if Decimal(text) != Decimal(repr(number)):
-        raise ValueError(f"{text} is not a double.")
-    return number
-
-
 def hidden_in(value: Any) -> str:
     """Say what in a value may hold more than it shows or be read as something else, or nothing.
 
-    A dict or a text of a type of its own may give the function something else than what is written
-    for people. Members of an enumeration are what they are called.
+    A value of a type of its own may give the function something else than what is written for
+    people. Members of an enumeration are what they are called.
     """
-    if value is None or isinstance(value, Enum | int | float):
+    if isinstance(value, Enum):
         return ""
-    base = next((base for base in (str, dict, list, tuple) if isinstance(value, base)), None)
-    if base is None or not _is_read_like(base, value):
-        return f"a {type(value).__name__} may hold more than can be shown"
+    if isinstance(value, EXACT_NUMBERS):
+        number = rounded_number(value)
+        return f"Python reads the number {number:.40} as another one" if number else ""
+    base = next((base for base in _BASES if isinstance(value, base)), None)
+    if not _is_plain(value, base):
+        instead = f": pass {base.__name__}() of it" if base else ""
+        return f"a {type(value).__name__} may hold more than can be shown{instead}"
     if isinstance(value, dict):
         return _first_of((name, hidden_in(name) or hidden_in(value[name])) for name in value)
-    return "" if base is str else _first_of(enumerate(map(hidden_in, value)))
+    return _first_of(enumerate(map(hidden_in, value))) if base in {list, tuple} else ""
 
 
-def _is_read_like(base: type, value: Any) -> bool:
-    kind = type(value)
-    if kind in {base, OrderedDict, defaultdict}:
-        return True
-    names = _READ_BY & vars(base).keys()
-    return not getattr(value, "__dict__", None) and all(
-        getattr(kind, name) is getattr(base, name) for name in names
+def _is_plain(value: Any, base: type | None) -> bool:
+    if type(value) is defaultdict:
+        return any(value.default_factory is factory for factory in _FACTORIES)
+    if base is None:
+        return value is None
+    kinds = [kind for kind in type(value).__mro__ if kind not in {*_PLAIN, object}]
+    return not (getattr(value, "__dict__", None) or any(_changes(kind, base) for kind in kinds))
+
+
+def _changes(kind: type, base: Any) -> bool:
+    """Say whether a type reads in another way than its base, or has slots for more."""
+    members = vars(kind)
+    names = members.keys() - _OF_ANY_CLASS
+    code = getattr(members.get("__repr__"), "__code__", None)
+    if code is _NAMED_TUPLE.__repr__.__code__:
+        names -= {*vars(_NAMED_TUPLE), *members["_fields"]}
+    return any(
+        name.startswith("__") or hasattr(base, name) or inspect.ismemberdescriptor(members[name])
+        for name in names
     )
 
 
@@ -182,6 +215,7 @@ def target_of(function: Any, *, owners: int | None = None) -> Target:
             name=inner.name,
             signature=inner.signature,
             owners=inner.owners,
+            owner=inner.owner,
             args=(*inner.args, *function.args),
             kwargs={**inner.kwargs, **function.keywords},
         )
@@ -199,24 +233,29 @@ def target_of(function: Any, *, owners: int | None = None) -> Target:
             "Gate a function of yours that calls it."
         ) from None
     parameters = list(signature.parameters.values())
+    owner = ("", "")
     if owners is None:
-        owners = int(_is_method(function, parameters))
+        owner = _owner(function, parameters)
+        owners = int(any(owner))
     return Target(
         function=function,
         name=name,
         signature=signature.replace(parameters=parameters[owners:]),
         owners=owners,
+        owner=owner,
     )
 
 
-def _is_method(function: Any, parameters: list[Parameter]) -> bool:
-    """Say whether the first argument is the object or class that a method belongs to.
+def _owner(function: Any, parameters: list[Parameter]) -> tuple[str, str]:
+    """Return the module and name of the class whose method this seems to be; empty if of none.
 
     A class is not made yet while its methods are decorated, so their names tell.
     """
     inside = function.__qualname__.rpartition(".")[0]
     in_a_class = inspect.isfunction(function) and inside and not inside.endswith("<locals>")
-    return bool(in_a_class and parameters and parameters[0].name in _OWNERS)
+    if in_a_class and parameters and parameters[0].name in _OWNERS:
+        return function.__module__, inside
+    return "", ""
 
 
 def _unfit(what: str, response: ApprovalResponse) -> DigestMismatch:

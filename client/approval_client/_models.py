@@ -57,6 +57,8 @@ def _text_of(members: Mapping[str, Any]) -> str:
 
 def with_place(members: Any, error: Exception) -> str:
     """Return why ``members`` cannot be sent, after the names that lead to the place."""
+    if isinstance(error, JsonError) and error.code == "too_large":
+        return str(error)  # each part of it may be too large, and looking takes its time
     names: list[str] = []
     # How deep something goes is wrong with all of it, so the first names are place enough.
     is_too_deep = isinstance(error, JsonError) and error.code == "too_deep"

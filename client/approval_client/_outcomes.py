@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from approval_client._sync_client import Client
 logger = logging.getLogger("approval_client")
 REPORT_WITHIN_S = 30.0  # a server that restarts hears of it, and the caller has its result soon
 STOPPED_WITHIN_S = 3.0  # somebody stops the program, and waits for that
+_reports: set[asyncio.Task[None]] = set()  # asyncio itself forgets a task that nobody holds
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,24 @@ def report(client: Client, response: ApprovalResponse, told: dict[str, Any]) -> 
 async def report_async(
     client: AsyncClient, response: ApprovalResponse, told: dict[str, Any]
 ) -> None:
-    """Report the end, if the dashboard can be reached."""
+    """Report the end, if the dashboard can be reached.
+
+    It is a task of its own, so that it is told also where whoever waits for it is cancelled. The
+    cancellation goes on when it is told, or after ``STOPPED_WITHIN_S``.
+    """
+    task = asyncio.create_task(_report_async(client, response, told))
+    _reports.add(task)
+    task.add_done_callback(_reports.discard)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task}, timeout=STOPPED_WITHIN_S)
+        raise
+
+
+async def _report_async(
+    client: AsyncClient, response: ApprovalResponse, told: dict[str, Any]
+) -> None:
     try:
         await client.report_finished(response, **told)
     except Exception as error:  # noqa: BLE001 - bookkeeping never changes what was returned

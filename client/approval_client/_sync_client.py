@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from approval_client import _flow as flows
 from approval_client._answers import Access, Answer
-from approval_client._calls import Finished, Flow, Received, Sleep, Tell
-from approval_client._driver import STOPPED, Driver, failure, reply, unusable
+from approval_client._calls import Call, Finished, Flow, Received, Sleep, Tell
+from approval_client._driver import STOPPED, Driver, failure, not_read_on, reply, unusable
 from approval_client._flow import Conversation
 from approval_client._from_autogen import to_request
 from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending
@@ -301,9 +301,18 @@ class Client(Driver):
                 received = None
                 continue
             try:
-                received = reply(http.request(**self._arguments(step, traced)))
+                received = self._exchange(http, step, traced)
             except httpx2.HTTPError as error:
                 received = failure(error)
+
+    def _exchange(self, http: httpx2.Client, call: Call, traced: Mapping[str, str]) -> Received:
+        until, body = time.monotonic() + call.limit_s, bytearray()
+        with http.stream(**self._arguments(call, traced)) as response:
+            for chunk in response.iter_bytes():
+                body += chunk
+                if (trouble := not_read_on(response, len(body), until)) is not None:
+                    return trouble
+            return reply(response, bytes(body))
 
     @contextmanager
     def _connected(self) -> Iterator[httpx2.Client]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import itertools
+import threading
 import time
 import uuid
 from collections import deque
@@ -478,6 +479,7 @@ class FakeDashboard:
         self._by_hand = by_hand
         self._skipped_s = 0.0
         self._keys: dict[str, FakeApproval] = {}
+        self._lock = threading.RLock()  # clients of several threads may share it
 
     @classmethod
     def approving(cls, reason: str = "") -> FakeDashboard:
@@ -541,11 +543,12 @@ class FakeDashboard:
 
     def decide_next(self, verdict: Verdict) -> None:
         """Answer the oldest request that nobody answered, or the next one to come."""
-        for approval in self.approvals:
-            if approval.status is Status.PENDING and approval.verdict is None:
-                approval.verdict = verdict
-                return
-        self._script.append(verdict)
+        with self._lock:
+            for approval in self.approvals:
+                if approval.status is Status.PENDING and approval.verdict is None:
+                    approval.verdict = verdict
+                    return
+            self._script.append(verdict)
 
     def take_back(self, reason: str, by: str = "reviewer") -> None:
         """Take back the newest approval that was not started.
@@ -553,11 +556,12 @@ class FakeDashboard:
         Raises:
             ValueError: There is none.
         """
-        for approval in reversed(self.approvals):
-            approval.tick(self._now(), heard=True)
-            if approval.status is Status.APPROVED and not approval.started_key:
-                approval.take_back(reason, by, self._now())
-                return
+        with self._lock:
+            for approval in reversed(self.approvals):
+                approval.tick(self._now(), heard=True)
+                if approval.status is Status.APPROVED and not approval.started_key:
+                    approval.take_back(reason, by, self._now())
+                    return
         raise ValueError("There is no approval that was not started.")
 
     def clock(self) -> float:
@@ -566,7 +570,8 @@ class FakeDashboard:
 
     def advance(self, seconds: float) -> None:
         """Let time jump."""
-        self._skipped_s += seconds
+        with self._lock:
+            self._skipped_s += seconds
 
     async def _advance_async(self, seconds: float) -> None:
         self.advance(seconds)
@@ -577,15 +582,24 @@ class FakeDashboard:
 
     def _carry(self, request: httpx2.Request) -> httpx2.Response:
         steps = self._serve(request)
-        while (response := _step(steps)) is None:
+        while (response := self._step(steps)) is None:
             time.sleep(TICK_S)
         return response
 
     async def _carry_async(self, request: httpx2.Request) -> httpx2.Response:
         steps = self._serve(request)
-        while (response := _step(steps)) is None:  # noqa: ASYNC110 - tests decide in any thread
+        while (response := self._step(steps)) is None:  # noqa: ASYNC110 - tests decide in any thread
             await asyncio.sleep(TICK_S)
         return response
+
+    def _step(self, steps: Held) -> httpx2.Response | None:
+        with self._lock:
+            try:
+                next(steps)
+            except StopIteration as stop:
+                response: httpx2.Response = stop.value
+                return response
+        return None
 
     def _serve(self, request: httpx2.Request) -> Held:
         if not self.reachable:
@@ -716,12 +730,3 @@ class FakeDashboard:
     ) -> httpx2.Response:
         approval.tick(self._now(), heard=heard)
         return as_json(status, approval.answer(self._now(), self.url))
-
-
-def _step(held: Held) -> httpx2.Response | None:
-    try:
-        next(held)
-    except StopIteration as stop:
-        response: httpx2.Response = stop.value
-        return response
-    return None

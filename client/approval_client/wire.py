@@ -12,6 +12,7 @@ import json
 import math
 import re
 from base64 import b64encode
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from json.encoder import encode_basestring
 from typing import Any, NoReturn
@@ -30,6 +31,8 @@ OF_TOOL = (TOOL_SCHEMA, TOOL_ANNOTATIONS)
 TOOL_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 """The annotations of MCP (its schema of 2025-06-18) that are shown, as claims."""
 WEBHOOK_SECRET_PREFIX = "whsec_"  # noqa: S105 - what every such secret begins with
+_MAX_TEXT = 16 * MAX_BODY_BYTES  # characters that are written; answers are longer than bodies
+_VALUE = 16  # characters that one value counts as, because each takes its time
 _DIGEST_TAG = b"approval-dashboard content v1\n"
 _VERSION = re.compile(r"([1-9][0-9]{0,5})(?:\.[0-9]{1,6})?", re.ASCII)
 
@@ -112,6 +115,10 @@ class _ExactFloat(float):
     text: str
 
 
+EXACT_NUMBERS = (_ExactInt, _ExactFloat)
+"""The types of numbers that ``parse_json`` makes."""
+
+
 def protocol_version(header: str) -> int:
     """Return the major version that a header names, which is what has to agree; 0 for none."""
     match = _VERSION.fullmatch(header)
@@ -144,8 +151,29 @@ def parse_json(text: str | bytes) -> Any:
         ) from None
     except json.JSONDecodeError as error:
         raise JsonError("not_json", f"The body is not valid JSON: {error}.") from None
-    _check(value, depth=1)
+    _check(value, 1, _Room(math.inf))
     return value
+
+
+def rounded_number(value: Any) -> str:
+    """Return the text of a number in ``value`` that Python reads as another one, or nothing.
+
+    Of what ``parse_json`` has read: ``1e-400`` is one, which is zero to Python.
+    """
+    if isinstance(value, EXACT_NUMBERS):
+        return "" if _is_written(value) else value.text
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list | tuple):
+        return ""
+    return next(filter(None, map(rounded_number, value)), "")
+
+
+def _is_written(number: Any) -> bool:
+    try:
+        return Decimal(number.text) == Decimal(repr(number))
+    except InvalidOperation:  # an exponent that Decimal does not take
+        return False
 
 
 def canonical_json(value: Any) -> str:
@@ -158,9 +186,10 @@ def canonical_json(value: Any) -> str:
     Raises:
         TypeError: The value holds something that is not JSON, or a key that is not a string.
         JsonError: A number is not finite, a string holds NUL or a lone surrogate, or the value
-            is nested too deeply.
+            is nested too deeply or far too large, as one whose parts are parts of it many times
+            may be.
     """
-    _check(value, depth=1)
+    _check(value, 1, _Room(_MAX_TEXT))
     return _write(value)
 
 
@@ -221,17 +250,31 @@ def _refuse_constant(name: str) -> NoReturn:
     raise JsonError("not_finite", f"{name} is not JSON.")
 
 
-def _check(value: Any, depth: int) -> None:
+class _Room:
+    """How much more a value may hold."""
+
+    def __init__(self, size: float) -> None:
+        self._left = size
+
+    def take(self, size: int) -> None:
+        self._left -= size
+        if self._left < 0:
+            raise JsonError("too_large", "The JSON is far too large to be sent.")
+
+
+def _check(value: Any, depth: int, room: _Room) -> None:
+    room.take(_VALUE)
     if isinstance(value, str):
+        room.take(len(value))
         _check_text(value)
     elif isinstance(value, dict | list | tuple):
         if depth > MAX_DEPTH:
             raise JsonError("too_deep", f"The JSON is nested deeper than {MAX_DEPTH} levels.")
         for item in value:
-            _check(item, depth + 1)
+            _check(item, depth + 1, room)
         if isinstance(value, dict):
             for item in value.values():
-                _check(item, depth + 1)
+                _check(item, depth + 1, room)
 
 
 def _check_text(text: str) -> None:

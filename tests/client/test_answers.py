@@ -42,6 +42,25 @@ def test_what_is_approved_and_taken_back_is_malformed(say, said):
         read(say.fields("approved", decision=say.decision(taken_back=said)))
 
 
+@pytest.mark.parametrize("source", ["", "deadline", "agent", "admin"])
+def test_what_nobody_could_have_approved_is_malformed(say, source):
+    with pytest.raises(Malformed, match=r"nobody made|approved by"):
+        read(say.fields("approved", decision=say.decision(source=source)))
+
+
+def test_a_source_of_a_later_server_is_read(say):
+    decision = say.decision(source="quorum")
+
+    assert read(say.fields("approved", decision=decision)).decision.source == "quorum"
+
+
+def test_what_ended_and_never_started_is_malformed(approved):
+    outcome = {"started_at": None, "finished_at": approved["now"]}
+
+    with pytest.raises(Malformed, match="never started"):
+        read(approved | {"outcome": outcome})
+
+
 @pytest.mark.parametrize("grant", ["7", True, 7.5, {}])
 def test_a_grant_that_is_no_number_is_malformed(say, grant):
     with pytest.raises(Malformed):

@@ -1,9 +1,14 @@
 """AutoGen's request as ours: the code as it is, the evidence as far as it can be sent."""
 
+import asyncio
+import sys
+from types import ModuleType, SimpleNamespace
+
 import pytest
 
 from approval_client import ApprovalRequest
-from approval_client.adapters.autogen import to_request
+from approval_client.adapters.autogen import Gate, Guard, to_request
+from approval_client.testing import FakeDashboard
 from approval_client.wire import MAX_BODY_BYTES
 
 MESSAGE = {"type": "UserMessage", "content": "Say hello.", "source": "user"}
@@ -97,3 +102,27 @@ def test_a_request_without_code_is_a_type_error():
 def test_fences_that_autogen_does_not_write_around_plain_code_are_refused(code):
     with pytest.raises(ValueError, match="could be read as"):
         to_request(Event(code=code))
+
+
+async def test_tasks_that_share_an_approval_run_the_code_once(monkeypatch):
+    module = ModuleType("autogen_core.code_executor")
+    module.CodeResult = SimpleNamespace
+    monkeypatch.setitem(sys.modules, "autogen_core", ModuleType("autogen_core"))
+    monkeypatch.setitem(sys.modules, "autogen_core.code_executor", module)
+    runs = []
+
+    class Executor:
+        async def execute_code_blocks(self, blocks, cancellation_token):
+            runs.append((blocks, cancellation_token))
+            await asyncio.sleep(0)
+            return SimpleNamespace(exit_code=0, output="paid")
+
+    gate = Gate("payer", client=FakeDashboard.approving().async_client())
+    guard = Guard(Executor(), gate)
+    block = SimpleNamespace(language="python", code="pay()")
+    await gate.ask(Event("```python\npay()\n```"))
+
+    results = await asyncio.gather(*(guard.execute_code_blocks([block], None) for _ in "abc"))
+
+    assert len(runs) == 1
+    assert sorted(result.exit_code for result in results) == [0, 1, 1]

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import logging
 import threading
+import time
 
 import httpx2
 import pytest
@@ -20,6 +21,7 @@ from approval_client import (
     Unreachable,
     requires_approval,
 )
+from approval_client._calls import Call
 from approval_client.testing import FakeDashboard, approve
 from approval_client.wire import Status
 
@@ -341,3 +343,57 @@ def test_a_refusal_names_what_was_written_and_no_capability_that_was_made_of_it(
         FakeDashboard.approving().client().request_approval(asked)
 
     assert raised.value.detail.startswith(place)
+
+
+class Dripping(httpx2.SyncByteStream, httpx2.AsyncByteStream):
+    """The body of an answer that comes in many pieces, in its own time."""
+
+    def __init__(self, piece, pieces, pause_s):
+        self._piece, self._pieces, self._pause_s = piece, pieces, pause_s
+
+    def __iter__(self):
+        for _ in range(self._pieces):
+            time.sleep(self._pause_s)
+            yield self._piece
+
+    async def __aiter__(self):
+        for _ in range(self._pieces):
+            await asyncio.sleep(self._pause_s)
+            yield self._piece
+
+
+@pytest.mark.parametrize("made", [Client, AsyncClient])
+@pytest.mark.parametrize(
+    ("body", "headers", "detail"),
+    [
+        (Dripping(b" ", 50, 0.001), {}, "its answer took too long"),
+        (Dripping(b" " * 1_048_576, 17, 0), {}, "its answer is too long"),
+        (Dripping(b"\x1f\x8b", 1, 0), {"Content-Encoding": "x-unknown"}, "is compressed"),
+    ],
+    ids=["slow", "long", "compressed"],
+)
+def test_an_answer_is_read_as_long_as_it_may_take_and_no_further(made, body, headers, detail):
+    def flow():
+        timeout_s = 0.01 if "took" in detail else 60.0
+        return (yield Call(method="GET", path="/", timeout_s=timeout_s))
+
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(200, headers=headers, stream=body))
+    client = made("http://localhost", "dash_x", transport=transport)
+
+    assert detail in run(client._converse(None, flow())).detail
+
+
+def test_no_try_takes_longer_than_there_is_time_left(stage, say_for):
+    question = ApprovalRequest.code("x", max_wait_s=5)
+    say = say_for(question)
+    stage = stage(say.approved(), say.started())
+
+    assert stage.ask(question).approved is True
+
+    assert [call.timeout_s for call in stage.calls] == [5, 10]
+
+
+def test_a_large_body_has_the_time_that_it_takes_to_send():
+    call = Call(method="PUT", path="/", data=b"x" * 10 * 1_048_576, timeout_s=60)
+
+    assert call.limit_s == 60 + 640

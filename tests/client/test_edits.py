@@ -1,5 +1,6 @@
 """What a reviewer changed: taken by who said so, refused by everybody else."""
 
+import asyncio
 import json
 from contextlib import nullcontext
 
@@ -186,6 +187,21 @@ def test_arguments_that_do_not_fit_run_nothing(changes):
 def test_a_number_that_python_reads_as_another_runs_nothing(number):
     with edited(b=parse_json(number)).installed(), pytest.raises(DigestMismatch, match="number"):
         gated()(1)
+
+
+@pytest.mark.parametrize("name", ["client", "async_client"])
+def test_neither_does_any_client_take_it(name):
+    content = {"tool": "move", "arguments": {"x": [parse_json("1e-400")]}}
+    dashboard = answered("tool", content)
+
+    def ask():
+        response = getattr(dashboard, name)().request_approval(ASKED["tool"])
+        return asyncio.run(response) if name == "async_client" else response
+
+    with pytest.raises(DigestMismatch, match="the number 1e-400, which Python reads"):
+        ask()
+
+    assert dashboard.approvals[0].started == 0
 
 
 @pytest.mark.parametrize(("number", "sum_"), [("1.50", 2.5), ("1e3", 1001.0), ("0.1", 1.1)])

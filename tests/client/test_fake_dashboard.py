@@ -1,6 +1,9 @@
 """The fake keeps the real one's rules, so that a test against it means something."""
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import httpx2
 import pytest
@@ -12,6 +15,7 @@ from approval_client import (
     TakenBack,
     TooLate,
     approval_func,
+    testing,
 )
 from approval_client._errors import not_approved
 from approval_client.testing import EPOCH, FakeDashboard, approve, reject, remember
@@ -259,3 +263,22 @@ def test_what_was_started_is_not_taken_back(fake):
 
     with pytest.raises(ValueError, match="not started"):
         fake.take_back("Too late.")
+
+
+def test_a_key_asks_once_also_from_two_threads(fake, monkeypatch):
+    together, make = threading.Barrier(2), testing.FakeApproval
+
+    def made(*arguments):
+        with suppress(threading.BrokenBarrierError):
+            together.wait(0.05)
+        return make(*arguments)
+
+    monkeypatch.setattr(testing, "FakeApproval", made)
+
+    def submit(_):
+        return fake.client().submit(ApprovalRequest.code("x"), idempotency_key="k").id
+
+    with ThreadPoolExecutor(2) as pool:
+        ids = set(pool.map(submit, range(2)))
+
+    assert len(ids) == len(fake.approvals) == 1

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from approval_client import NotApproved, requires_approval
 from approval_client.testing import FakeDashboard, approve
-from approval_client.wire import MAX_DEPTH, canonical_json
+from approval_client.wire import MAX_DEPTH, canonical_json, parse_json
 
 
 class Level(enum.IntEnum):
@@ -53,9 +53,75 @@ class Noted(dict):
         self.note = "rm -rf /"
 
 
+class Measured(float):
+    """A number that holds more than its digits."""
+
+    def __new__(cls, value, unit):
+        number = super().__new__(cls, value)
+        number.unit = unit
+        return number
+
+
+class Encoding(str):
+    """Text that programs get as another one."""
+
+    __slots__ = ()
+
+    def encode(self, *_):
+        return b"rm -rf /"
+
+
+class Index(str):
+    """Text that is a number of another value."""
+
+    __slots__ = ()
+
+    def __int__(self):
+        return 9
+
+
+class Slotted(str):
+    """Text with room for more."""
+
+    __slots__ = ("more",)
+
+
+class Popping(list):
+    """A list that gives away something else."""
+
+    def pop(self, *_):
+        return "rm -rf /"
+
+
+class Ordered(collections.OrderedDict):
+    """A dictionary of a type of its own that changes nothing."""
+
+
+class UserId(str):
+    """Text of a type of its own that changes nothing."""
+
+    __slots__ = ()
+
+
 class Point(NamedTuple):
     x: int
-    y: int
+    count: int
+
+    @property
+    def size(self):
+        return abs(self.x)
+
+
+class Reading(NamedTuple):
+    x: int
+
+    def __str__(self):
+        return "harmless"
+
+
+def noted(members):
+    members.note = "rm -rf /"
+    return members
 
 
 def nested(levels):
@@ -79,6 +145,9 @@ ASKED = {
     "an ordered dictionary": (collections.OrderedDict(b=1, a=2), {"a": 2, "b": 1}),
     "a dictionary with defaults": (collections.defaultdict(list, a=[1]), {"a": [1]}),
     "a dictionary that counts": (collections.Counter("aab"), {"a": 2, "b": 1}),
+    "a text of a type that changes nothing": (UserId("u1"), "u1"),
+    "a dictionary of one": (Ordered(a=1), {"a": 1}),
+    "a number as it was written": (parse_json("1.50"), parse_json("1.50")),
     "text from right to left": (RIGHT_TO_LEFT, RIGHT_TO_LEFT),
     "as deep as may be": (nested(MAX_DEPTH - 3), nested(MAX_DEPTH - 3)),
 }
@@ -89,6 +158,22 @@ REFUSED = {
     "a form": (MultiValueDict({"to": ["mallory", "alice"]}), "a MultiValueDict may hold more"),
     "a dictionary that hides a member": (Hiding(a=1, x="rm"), "a Hiding may hold more"),
     "a dictionary with attributes": (Noted(a=1), "a Noted may hold more"),
+    "a dictionary with attributes that is ordered": (
+        noted(collections.OrderedDict(a=1)),
+        "pass dict\\(\\) of it",
+    ),
+    "a dictionary whose defaults are not shown": (
+        collections.defaultdict(lambda: "rm -rf /", a="ls"),
+        "a defaultdict may hold more",
+    ),
+    "a number with attributes": (Measured(5, "T"), "pass float\\(\\) of it"),
+    "a text that is encoded as another": (Encoding("ls"), "pass str\\(\\) of it"),
+    "a text that is another number": (Index("1"), "a Index may hold more"),
+    "a text with slots": (Slotted("ls"), "a Slotted may hold more"),
+    "a list that gives something else": (Popping(["ls"]), "a Popping may hold more"),
+    "a tuple with names that prints as another": (Reading(1), "a Reading may hold more"),
+    "a number that is rounded": (parse_json("9007199254740993.0"), "as another one"),
+    "a number that becomes zero": ([parse_json("1e-400")], "x: 0: Python reads the number 1e-400"),
     "NaN": (float("nan"), "nan is not JSON"),
     "Infinity": ([float("inf")], "inf is not JSON"),
     "NUL": ("a\0", "NUL character"),
@@ -143,6 +228,16 @@ def test_what_cannot_be_shown_is_not_asked_and_the_cause_is_said(approving, valu
     assert "cannot be shown to a reviewer: x" in str(caught.value)
     assert "Nothing was run." in str(caught.value)
     assert (got, approving.calls) == ([], [])
+
+
+def test_a_value_whose_parts_are_the_same_many_times_is_refused_soon(approving):
+    value = ["a"]
+    for _ in range(20):
+        value = [value, value]
+
+    with pytest.raises(TypeError, match="reviewer: The JSON is far too large to be sent"):
+        requires_approval(lambda x: x, tool="act")(value)
+    assert approving.calls == []
 
 
 JSON = st.recursive(

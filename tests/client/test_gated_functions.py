@@ -60,6 +60,11 @@ class Shell:
     def only(command):
         return command
 
+    @staticmethod
+    @requires_approval
+    def drop(cls, command):  # noqa: PLW0211 - by a name that looks like a method's
+        return cls, command
+
     def plain(self, command):
         self.ran.append(command)
         return command
@@ -106,6 +111,25 @@ def test_a_class_method_is_asked_without_its_class(fake, name):
 def test_a_static_method_is_asked_with_all_that_it_gets(fake, name):
     assert getattr(Shell(), name)("ls") == "ls"
     assert asked(fake) == (f"Shell.{name}", {"command": "ls"})
+
+
+@pytest.mark.parametrize("value", ["Payments", None, {"a": 1}, Shell, Shell()])
+def test_an_argument_that_only_looks_like_a_methods_is_not_hidden(fake, value):
+    with pytest.raises(TypeError, match=r"'cls' of .*drop would not be shown"):
+        Shell.drop(value, "ls")
+    with pytest.raises(TypeError, match=r"'self' of .*run would not be shown"):
+        Shell.run("Payments", "ls")
+    assert fake.calls == []
+
+
+def test_a_method_of_a_class_below_is_asked_without_its_object(fake):
+    class Remote(Shell):
+        def run(self, command):
+            return super().run(command)
+
+    assert Remote().run("ls") == "ls"
+    assert Remote.every("ls") == ("Remote", "ls")
+    assert asked(fake) == ("Shell.run", {"command": "ls", "wait_s": 5})
 
 
 def test_a_bound_method_is(fake):

@@ -143,3 +143,18 @@ def test_the_start_names_the_digest(stage, question, say):
     stage.ask(question)
 
     assert json.loads(stage.calls[-1].text) == {"state": "started", "digest": question.digest}
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"outcome": {"started_at": NOW, "finished_at": NOW}}, Unreachable),
+        ({"decision": {"valid_until": "2020-01-01T00:00:00Z"}}, TooLate),
+    ],
+    ids=["ended already", "over for years"],
+)
+def test_a_start_that_contradicts_itself_opens_nothing(stage, say, question, changes, error):
+    stage = stage(say.approved(), say.started(**changes))
+
+    with pytest.raises(error):
+        stage.ask(question)

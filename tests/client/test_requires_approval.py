@@ -7,6 +7,7 @@ import httpx2
 import pytest
 
 from approval_client import (
+    ApprovalRequest,
     Client,
     DigestMismatch,
     Expired,
@@ -15,6 +16,7 @@ from approval_client import (
     Unreachable,
     requires_approval,
 )
+from approval_client.adapters._core import telling
 from approval_client.testing import FakeDashboard
 from approval_client.wire import Status
 
@@ -210,6 +212,46 @@ async def test_a_cancelled_function_is_reported_and_stays_cancelled(approving):
         await asyncio.wait_for(forever(), 0.03)
 
     assert approving.approvals[0].finished["error"] == "CancelledError: "
+
+
+def _decorated(client, act):
+    return requires_approval(client=client)(act)
+
+
+def _of_an_adapter(client, act):
+    async def call():
+        response = await client.request_approval(ApprovalRequest.code("pay()"))
+        return await telling(client, response, act)
+
+    return call
+
+
+@pytest.mark.parametrize("gate", [_decorated, _of_an_adapter])
+async def test_a_cancellation_while_the_end_is_reported_loses_no_report(gate):
+    fake, moments = FakeDashboard.approving(), []
+    on_time, is_open = fake._route, asyncio.Event()
+
+    def slow(call):
+        if b'"finished"' in call.content:
+            moments.append("reporting")
+            while not is_open.is_set():
+                yield
+        return (yield from on_time(call))
+
+    async def pay():
+        return "paid"
+
+    fake._route = slow
+    task = asyncio.create_task(gate(fake.async_client(), pay)())
+    while not moments:
+        await asyncio.sleep(0.001)
+    task.cancel()
+    await asyncio.sleep(0.001)
+    is_open.set()
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert fake.approvals[0].finished["output_head"] == "paid"
 
 
 def test_a_report_that_fails_changes_nothing(approving):

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 
+import httpx2
 import pytest
 
 from approval_client import (
@@ -151,6 +152,25 @@ def test_an_answer_that_comes_when_the_approval_is_over_opens_nothing(name):
     fake._route = late
     with pytest.raises(TooLate, match="Nothing was run"):
         run(client.start(response))
+
+
+def test_an_approval_whose_start_was_recorded_in_time_opens_nothing_when_it_is_over(name):
+    fake = FakeDashboard.approving()
+    client, response = decided(fake, name, ApprovalRequest.code("open_valve()"))
+    fake.advance(590)
+    on_time, losses = fake._route, iter([140, 140, 140])
+
+    def lossy(call):
+        reply = yield from on_time(call)
+        if lost_s := next(losses, 0):
+            fake.advance(lost_s)
+            raise httpx2.ReadTimeout("lost", request=call)
+        return reply
+
+    fake._route = lossy
+    with pytest.raises(TooLate, match="Nothing was run"):
+        run(client.start(response))
+    assert fake.approvals[0].started == 1
 
 
 def test_whoever_holds_the_question_cannot_change_what_was_approved(name, question):

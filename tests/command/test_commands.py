@@ -1,6 +1,7 @@
 """Asking, waiting, looking and taking back from a shell: what is told, and what it ends with."""
 
 import json
+import signal
 
 import pytest
 from typer.testing import CliRunner
@@ -272,6 +273,19 @@ def test_waiting_with_another_digest_opens_nothing(yes, digest):
 
     assert yes("wait", asked, "--digest", digest).exit_code in {94, 96}
     assert yes.fake.approvals[0].started == 0
+
+
+def test_a_limit_that_is_over_while_an_approval_is_used_loses_nothing(yes):
+    asked, on_time = yes.asked(), yes.fake._route
+    usual = signal.getsignal(signal.SIGALRM)
+
+    def at_the_limit(call):
+        if call.url.path.endswith("/outcome") and signal.getsignal(signal.SIGALRM) != usual:
+            signal.raise_signal(signal.SIGALRM)
+        return (yield from on_time(call))
+
+    yes.fake._route = at_the_limit
+    assert yes("wait", asked, "--max-wait", 60).exit_code == 0
 
 
 def test_waiting_for_what_nobody_asked_is_refused(yes):

@@ -5,9 +5,11 @@ import os
 
 import pytest
 
+from approval_client import ApprovalRequest
 from approval_client.adapters import claude_code
 from approval_client.adapters._binding import edited_note
 from approval_client.command import notes
+from approval_client.testing import FakeDashboard
 from tests.command.test_hook import event, told
 
 
@@ -31,6 +33,17 @@ def test_the_end_of_what_was_approved_is_reported(allowed):
     assert said(end(allowed)) == (0, "", "")
 
     assert list(allowed.fake.approvals[0].finished) == ["duration_s"]
+
+
+def test_where_there_is_no_home_nothing_is_remembered_and_nothing_is_refused(monkeypatch):
+    for name in ("HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)  # as with a user id of no account
+    response = FakeDashboard.approving().client().request_approval(ApprovalRequest.code("x"))
+
+    notes.keep("a-call", response)
+
+    assert notes.take("a-call") is None
 
 
 @pytest.fixture

@@ -104,3 +104,13 @@ def test_the_digest_never_changes_between_versions():
     assert digest("code", {"code": "print(1)", "language": "python"}) == (
         "709485def4904beb2632aa2c000fa6594777c9b1d5c297cae34af2b5a5d8dd14"
     )
+
+
+def test_a_value_of_few_parts_that_is_far_too_large_is_not_written():
+    value = "x"
+    for _ in range(20):
+        value = [value, value]
+
+    with pytest.raises(JsonError, match="far too large") as caught:
+        canonical_json(value)
+    assert caught.value.code == "too_large"

@@ -27,6 +27,7 @@ _CAUSES = {
     "not_finite": "NaN, Infinity and numbers beyond the range of a double are not JSON",
     "nul_character": "a text holds a NUL character",
     "number_too_long": "a number has too many digits",
+    "too_large": "they are far too large",
     "too_deep": f"something is nested deeper than {MAX_DEPTH} levels",
 }
 _MOST_NAMES = 40

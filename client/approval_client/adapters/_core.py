@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -146,9 +145,7 @@ async def telling(
     except GeneratorExit:  # nothing can be awaited any more
         raise
     except BaseException as error:
-        # A task of its own, so that a cancelled call is reported too.
-        report = report_async(client, response, run.raised(error))
-        await asyncio.shield(asyncio.create_task(report))
+        await report_async(client, response, run.raised(error))
         raise
     await report_async(client, response, told(run, result))
     return result

@@ -134,9 +134,10 @@ def wait(
     with end_after(as_json=as_json):
         request = Asked(digest=digest or default_client().get(approval_id).digest)
         with time_out(max_wait), telling.waiting() as listener:
-            response = default_client().wait(
+            decision = default_client().decided(
                 Pending(request=request, id=approval_id), withdraw=False, heard=listener
             )
+        response = default_client().start(decision)  # no time limit ends what uses an approval
         end(telling.of_response(response), as_json=as_json)
 
 

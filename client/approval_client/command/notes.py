@@ -32,7 +32,7 @@ def keep(key: str, response: ApprovalResponse, changed: Any = None) -> None:
     Args:
         changed: With what it is run, if a person changed that.
     """
-    with suppress(OSError):
+    with suppress(OSError, RuntimeError):  # the latter where there is no home
         folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _forget(folder)
@@ -42,13 +42,13 @@ def keep(key: str, response: ApprovalResponse, changed: Any = None) -> None:
 
 def take(key: str) -> Note | None:
     """Return what was approved; once, and nothing if nothing was."""
-    path = _folder() / key
     try:
+        path = _folder() / key
         ago_s = max(0.0, time.time() - path.stat().st_mtime)
         payload = parse_json(path.read_bytes())
         path.unlink()
         name, content_digest = str(payload["id"]), str(payload["digest"])
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, RuntimeError, ValueError, TypeError, KeyError):
         return None
     response = ApprovalResponse(
         approved=True, reason="", status=Status.APPROVED, id=name, digest=content_digest

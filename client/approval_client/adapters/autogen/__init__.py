@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextvars import ContextVar
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, Unpack
 from uuid import uuid4
@@ -108,15 +108,18 @@ class Heard(NamedTuple):
     cancellation_token: Any
 
 
-class Approved(NamedTuple):
-    """An approval that was started and is not used yet."""
+@dataclass
+class Approved:
+    """An approval that was started, and whether it was used: tasks share it."""
 
     gate: Gate
     client: AsyncClient
     response: ApprovalResponse
+    is_used: bool = False
 
 
-# AutoGen asks and runs in one task. Each task has its own, so parallel runs do not mix.
+# AutoGen asks and runs in one task. Each task has its own, so parallel runs do not mix; one that
+# is begun in between has the same.
 _approved: ContextVar[Approved | None] = ContextVar("approved", default=None)
 _heard: ContextVar[Heard | None] = ContextVar("heard", default=None)
 
@@ -237,11 +240,11 @@ class Guard:
         """Run the blocks if they are what was approved; otherwise return that they were not."""
         blocks = deepcopy(code_blocks)  # nothing changes any more between the look and the run
         approved = _approved.get()
-        _approved.set(None)
-        if approved is None or approved.gate is not self._gate:
+        if approved is None or approved.is_used or approved.gate is not self._gate:
             return _refused("Nobody approved this code.")
         if not _is_approved(blocks, approved.response):
             return _refused("This is not the code that was approved.")
+        approved.is_used = True
 
         async def run() -> Any:
             return await self.executor.execute_code_blocks(

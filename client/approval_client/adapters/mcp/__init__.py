@@ -271,7 +271,9 @@ class Desk:
         answers: list[Answer] = []
         try:
             async with asyncio.timeout(wait_s):
-                response = await self._asking.wait(pending, withdraw=False, heard=answers.append)
+                response = await self._asking.decided(
+                    pending, withdraw=False, heard=answers.append
+                )
         except TimeoutError:
             self._undecided[pending.id] = pending
             return Told(_open(pending, answers))
@@ -279,6 +281,7 @@ class Desk:
             self._undecided.pop(pending.id, None)
             raise
         self._undecided.pop(pending.id, None)
+        response = await self._asking.start(response)  # no time limit ends what uses an approval
         if response.approved is True:
             self._running[response.id] = (response, Run())
         return Told(_fields(for_model(response)))
