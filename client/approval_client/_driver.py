@@ -55,12 +55,17 @@ class Settings:
         The environment's proxies do not apply to this machine itself: a token for localhost
         must not travel to them. Redirects are not followed, for the same reason.
         """
-        return {
+        options: dict[str, Any] = {
             "headers": self.headers(),
             "follow_redirects": False,
             "trust_env": not self.loopback,
             "limits": httpx2.Limits(max_connections=None, max_keepalive_connections=20),
         }
+        if self.loopback and self.url.startswith("http:"):
+            # Nothing is encrypted on the way. To read whom TLS would trust takes longer than to
+            # ask and be answered; this trusts nobody.
+            options["verify"] = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        return options
 
 
 def read_settings(url: str | None, token: str | None, *, insecure_http: bool) -> Settings:

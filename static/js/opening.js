@@ -1,7 +1,6 @@
-// Opens requests in the pane beside the list, and has the address follow. The links that ask for it come
-// and go with the list and the bar, so an element that stays asks the server for them: whatever became
-// of the link meanwhile, the address names the request that the page shows. The last link wins. Without
-// this file they load the whole page.
+// Opens requests in the pane beside the list, and has the address follow. Links come and go with the list
+// and the bar, so an element that stays asks the server for them: the address always names the request that
+// the page shows. The last link wins. Without this file they load the whole page.
 
 import { closest } from "./dom.js";
 import { mayLeave } from "./drafts.js";

@@ -28,6 +28,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 });
 
 document.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target?.id === "pane") document.querySelector(".messages")?.remove(); // of an earlier page
   if (closest(event.detail.target ?? null, "#last-decision, #list", Element)) return; // moves no button: the bar grows upwards
   disarm();
 });

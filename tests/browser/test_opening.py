@@ -15,6 +15,13 @@ SAY_LATE = """(target) => {
   for (const observer of window.observers) observer.hear([{ isIntersecting: true, target }]);
 }"""
 
+LINK = """
+from dashboard.accounts.services.people import OPERATOR, create_person
+from dashboard.accounts.services.signing_in import make_link
+person = create_person(username="nora", roles={"reviewer": True}, by=OPERATOR)
+print("LINK", make_link(person, by=OPERATOR))
+"""
+
 
 def link_to(page, approval):
     return page.locator(f'.item[data-id="{approval["id"]}"] .item-link')
@@ -106,3 +113,20 @@ async def test_what_may_concern_every_request_is_heard_while_one_opens(house, vi
 
     async with page.expect_request(asks_again, timeout=12_000):
         await link_to(page, approval).click()
+
+
+async def test_what_was_said_of_an_earlier_page_makes_room_for_what_is_opened(house, visit):
+    approval = house.submit()
+    secret = house.shell(LINK).split("LINK ")[1].split()[0]
+    page = await visit(f"/sign-in/{secret}", name=None)
+    await page.get_by_role("button", name="Sign in as nora").click()
+    for label in ("New password", "New password, again"):
+        await page.get_by_label(label, exact=True).fill("a long password of hers")
+    await page.get_by_role("button", name="Set password").click()
+    said = page.get_by_text("Your password is changed.")
+    await expect(said).to_be_visible()
+
+    await link_to(page, approval).click()
+
+    await expect(page.locator("#request")).to_have_attribute("data-id", approval["id"])
+    await expect(said).to_have_count(0)

@@ -1,5 +1,7 @@
 """Address and token, checked before anything is sent."""
 
+import ssl
+
 import pytest
 
 from approval_client import Client, NotConfigured
@@ -117,6 +119,18 @@ def test_redirects_are_never_followed():
 
 def test_any_number_of_agents_may_wait_at_once():
     assert read().options()["limits"].max_connections is None
+
+
+def test_without_tls_nobody_is_trusted_and_no_list_of_whom_is_read():
+    context = read("http://localhost").options()["verify"]
+
+    assert context.verify_mode is ssl.CERT_REQUIRED
+    assert context.get_ca_certs() == []
+
+
+@pytest.mark.parametrize("url", ["https://localhost", "https://dashboard.example"])
+def test_with_tls_the_usual_authorities_are_trusted(url):
+    assert "verify" not in read(url).options()
 
 
 @pytest.mark.parametrize(
