@@ -150,13 +150,23 @@ async def test_an_edit_comes_back_as_the_content_to_do(host, gate):
 
 
 async def test_an_edit_comes_back_with_the_digits_that_people_saw(host, gate):
-    gate.edit_next({"tool": "caput", "arguments": parse_json('{"x": 9007199254740993.0}')})
+    gate.edit_next({"tool": "caput", "arguments": parse_json('{"x": 1.10}')})
     asks = {"kind": "tool_call", "content": {"tool": "caput", "arguments": {"x": 1}}}
 
     async with Client(host.server) as client:
         result = await client.call_tool("request_approval", asks | {"accepts_edits": True})
 
-    assert '"arguments":{"x":9007199254740993.0}' in result.content[0].text
+    assert '"arguments":{"x":1.10}' in result.content[0].text
+
+
+async def test_an_edit_with_a_number_that_is_rounded_opens_nothing(host, gate):
+    gate.edit_next({"tool": "caput", "arguments": parse_json('{"x": 9007199254740993.0}')})
+    asks = {"kind": "tool_call", "content": {"tool": "caput", "arguments": {"x": 1}}}
+
+    told, is_error = await host.call("request_approval", **asks, accepts_edits=True)
+
+    assert (told["approved"], is_error) == (False, True)
+    assert "which Python reads as another one" in told["reason"]
 
 
 async def test_an_edit_that_nobody_asked_for_opens_nothing(host, gate):
