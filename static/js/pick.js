@@ -1,5 +1,4 @@
-// Adds what is picked from a list as a line of the field above it. Without this file the lists stay
-// hidden, and names are typed.
+// Adds what is picked from a list as a line of the field above it. Without this file names are typed.
 
 import { findAll, need } from "./dom.js";
 

@@ -28,8 +28,9 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 });
 
 document.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.target?.id === "pane") document.querySelector(".messages")?.remove(); // of an earlier page
-  if (closest(event.detail.target ?? null, "#last-decision, #list", Element)) return; // moves no button: the bar grows upwards
+  const { target } = event.detail;
+  if (target?.id === "pane") document.querySelector(".messages")?.remove(); // said of another page
+  if (closest(target ?? null, "#last-decision, #list", Element)) return; // moves no button: the bar grows
   disarm();
 });
 
