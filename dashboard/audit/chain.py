@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from json.encoder import encode_basestring_ascii
 from typing import NamedTuple
 
@@ -69,7 +69,7 @@ class Walk:
         self.seq = seq
         self.hash = hash
 
-    def first_break(self, links: Iterable[Link], expect: Mapping[int, str]) -> Break | None:
+    def first_break(self, links: Iterable[Link], expect: Mapping[int, Set[str]]) -> Break | None:
         """Return the first link that does not hold, or None when all of ``links`` hold.
 
         Reads each link once, so it suits an iterator over millions of rows. It cannot see by
@@ -77,7 +77,8 @@ class Walk:
 
         Args:
             links: The chain, in order.
-            expect: Hashes kept elsewhere, by sequence number, that must still be there.
+            expect: Hashes kept elsewhere, by sequence number, that must still be there. Of one
+                number there may be several, and two that differ are a break.
         """
         for link in links:
             if link.seq != self.seq + 1:
@@ -86,7 +87,10 @@ class Walk:
                 return Break(link.seq, f"entry {link.seq} does not follow the entry before it")
             if not _fits(link):
                 return Break(link.seq, f"entry {link.seq} was changed")
-            if expect.get(link.seq, link.hash) != link.hash:
+            hashes = expect.get(link.seq, {link.hash})
+            if len(hashes) > 1:
+                return Break(link.seq, f"two heads of entry {link.seq} differ")
+            if link.hash not in hashes:
                 return Break(link.seq, f"entry {link.seq} is not the one that was expected")
             self.seq, self.hash = link.seq, link.hash
         cut_off = [seq for seq in expect if seq > self.seq]

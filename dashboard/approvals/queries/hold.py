@@ -13,7 +13,6 @@ from dashboard.audit.models import AuditHead
 from dashboard.clock import Now, is_behind, now_in
 from dashboard.statements import rows
 
-
 NOT_LOOKED_AT = "The database did not answer yet since this server was started."
 
 
