@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from json.encoder import encode_basestring_ascii
 from typing import NamedTuple
 
@@ -69,7 +70,9 @@ class Walk:
         self.seq = seq
         self.hash = hash
 
-    def first_break(self, links: Iterable[Link], expect: Mapping[int, Set[str]]) -> Break | None:
+    def first_break(
+        self, links: Iterable[Link], expect: Mapping[int, AbstractSet[str]]
+    ) -> Break | None:
         """Return the first link that does not hold, or None when all of ``links`` hold.
 
         Reads each link once, so it suits an iterator over millions of rows. It cannot see by
@@ -88,10 +91,10 @@ class Walk:
             if not _fits(link):
                 return Break(link.seq, f"entry {link.seq} was changed")
             hashes = expect.get(link.seq, {link.hash})
-            if len(hashes) > 1:
-                return Break(link.seq, f"two heads of entry {link.seq} differ")
-            if link.hash not in hashes:
-                return Break(link.seq, f"entry {link.seq} is not the one that was expected")
+            if hashes != {link.hash}:
+                unexpected = f"entry {link.seq} is not the one that was expected"
+                differ = f"two heads of entry {link.seq} differ"
+                return Break(link.seq, differ if len(hashes) > 1 else unexpected)
             self.seq, self.hash = link.seq, link.hash
         cut_off = [seq for seq in expect if seq > self.seq]
         if cut_off:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -99,7 +100,9 @@ def record(actor: Actor, *events: AuditEvent) -> int:
     return head.seq
 
 
-def verify(walk: Walk | None = None, expect: Mapping[int, Set[str]] | None = None) -> Break | None:
+def verify(
+    walk: Walk | None = None, expect: Mapping[int, AbstractSet[str]] | None = None
+) -> Break | None:
     """Walk the whole log and return the first place where it does not hold, or None.
 
     Others may write meanwhile. The head row is read first, and the log must have exactly that
@@ -124,7 +127,9 @@ def verify(walk: Walk | None = None, expect: Mapping[int, Set[str]] | None = Non
     )
 
 
-def verify_part(walk: Walk, expect: Mapping[int, Set[str]], most: int = _PART) -> Break | None:
+def verify_part(
+    walk: Walk, expect: Mapping[int, AbstractSet[str]], most: int = _PART
+) -> Break | None:
     """Walk on over at most ``most`` entries, and no further than the head names now."""
     head = AuditHead.objects.filter(pk=1).first()
     until = min(walk.seq + most, head.seq if head else 0)
@@ -402,7 +407,7 @@ def _break_before_first() -> Break | None:
     return Break(1, f"entry {seq} stands before the first one")
 
 
-def _break_before_head(walk: Walk, expect: Mapping[int, Set[str]]) -> Break | None:
+def _break_before_head(walk: Walk, expect: Mapping[int, AbstractSet[str]]) -> Break | None:
     """Walk on to the entry that the head row names now, which must be there."""
     head = AuditHead.objects.filter(pk=1).first()
     if head is None:
