@@ -3,6 +3,7 @@
 Nothing here can loosen the gate: who must be asked is decided by the published policy alone.
 """
 
+import os
 import re
 import secrets
 import sqlite3
@@ -22,26 +23,51 @@ from platformdirs import user_data_path
 
 from dashboard.cookies import cookie_names
 
-env = environ.Env()
+
+def text(name: str) -> str:
+    """Read a setting as it is; empty if it is not set. No variable is looked up in its value."""
+    value = os.environ.get(name, "")
+    if value.startswith("$"):
+        raise ImproperlyConfigured(
+            f"{name} is {value[:40]!r}, and nothing puts the value of a variable there. Set the "
+            "value itself, or unset it."
+        )
+    return value
+
+
+def listed(name: str) -> list[str]:
+    """Read a setting that has several words, with commas between them."""
+    return [word for word in text(name).split(",") if word]
+
+
+def host_of(name: str, url: str) -> str:
+    """Read the host of an address; empty if it has none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        raise ImproperlyConfigured(
+            f"{name} is {url[:200]!r}, which is no address. Set one such as "
+            "https://approvals.example.org, or unset it."
+        ) from None
 
 
 def whole_number(name: str, default: int, *, least: int = 0, most: int = 10**9) -> int:
     """Read a setting that counts something."""
-    text = env.str(name, default="") or str(default)
-    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(most))
-    if not is_number or not least <= int(text) <= most:
+    digits = text(name) or str(default)
+    is_number = digits.isascii() and digits.isdigit() and len(digits) <= len(str(most))
+    if not is_number or not least <= int(digits) <= most:
         raise ImproperlyConfigured(
-            f"{name} is {text[:40]!r}. Set a whole number from {least} to {most}, or unset it."
+            f"{name} is {digits[:40]!r}. Set a whole number from {least} to {most}, or unset it."
         )
-    return int(text)
+    return int(digits)
 
 
 def secret(name: str) -> str:
     """Read a setting that may hold a secret: from the variable, or the file that another names."""
-    text, path = str(env.str(name, default="")), env.str(f"{name}_FILE", default="")
+    value, path = os.environ.get(name, ""), text(f"{name}_FILE")
     if not path:
-        return text
-    if text:
+        return value
+    if value:
         raise ImproperlyConfigured(f"{name} and {name}_FILE are both set. Set one, and unset it.")
     try:
         return Path(path).read_text(encoding="utf-8").strip()
@@ -52,72 +78,75 @@ def secret(name: str) -> str:
         ) from None
 
 
-def on_or_off(name: str, text: str) -> bool:
+def on_or_off(name: str, default: str) -> bool:
     """Read a switch; a misspelled word must not leave it off."""
-    if text not in {"", "0", "1"}:
-        raise ImproperlyConfigured(f"{name} is {text!r}. Set 1 or 0, or unset it.")
-    return text == "1"
+    word = text(name) or default
+    if word not in {"0", "1"}:
+        raise ImproperlyConfigured(f"{name} is {word!r}. Set 1 or 0, or unset it.")
+    return word == "1"
 
 
 def one_of(name: str, default: str, *more: str) -> str:
     """Read a setting that has a few words."""
-    text = env.str(name, default="").strip().lower() or default
-    if text not in {default, *more}:
+    word = text(name).strip().lower() or default
+    if word not in {default, *more}:
         words = " or ".join([default, *more])
-        raise ImproperlyConfigured(f"{name} is {text[:40]!r}. Set {words}, or unset it.")
-    return text
+        raise ImproperlyConfigured(f"{name} is {word[:40]!r}. Set {words}, or unset it.")
+    return word
 
 
 def true_or_false(name: str) -> bool:
     """Read a switch as Django projects have it; a word that is neither is a mistake."""
-    text = env.str(name, default="").strip().lower()
-    if text not in {*_TRUE, *_FALSE, ""}:
-        raise ImproperlyConfigured(f"{name} is {text!r}. Set true or false, or unset it.")
-    return text in _TRUE
+    word = text(name).strip().lower()
+    if word not in {*_TRUE, *_FALSE, ""}:
+        raise ImproperlyConfigured(f"{name} is {word!r}. Set true or false, or unset it.")
+    return word in _TRUE
 
 
 _TRUE, _FALSE = {"1", "true", "on", "yes"}, {"0", "false", "off", "no"}
 
 
-def networks(name: str, texts: list[str]) -> list[str]:
+def networks(name: str) -> list[str]:
     """Read a list of networks; one with bits set beyond its mask is a mistake."""
-    for text in texts:
+    words = listed(name)
+    for word in words:
         try:
-            ip_network(text)
+            ip_network(word)
         except ValueError:
             raise ImproperlyConfigured(
-                f"{name} names {text!r}, which is not a network. Set networks such as "
+                f"{name} names {word!r}, which is not a network. Set networks such as "
                 "10.20.0.0/16, with commas between them, or unset it."
             ) from None
-    return texts
+    return words
 
 
-def host_names(name: str, texts: list[str]) -> list[str]:
+def host_names(name: str) -> list[str]:
     """Read a list of host names; an address with a scheme or a port would match nothing."""
-    for text in texts:
-        if text != "*" and not _HOST.fullmatch(text):
+    words = listed(name)
+    for word in words:
+        if word != "*" and not _HOST.fullmatch(word):
             raise ImproperlyConfigured(
-                f"{name} names {text!r}, which is not a host name. Set names such as "
+                f"{name} names {word!r}, which is not a host name. Set names such as "
                 "approvals.example.org, without scheme and port and with commas between them, or "
                 "unset it."
             )
-    return texts
+    return words
 
 
 def issuer(name: str) -> str:
     """Read the address of an OpenID Connect provider, without a slash at the end."""
-    text = str(env.str(name, default="")).rstrip("/")
-    parts = urlsplit(text)
+    address = text(name).rstrip("/")
+    host, parts = host_of(name, address), urlsplit(address)
     is_safe = parts.scheme == "https" or (
-        parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost", "::1"}
+        parts.scheme == "http" and host in {"127.0.0.1", "localhost", "::1"}
     )
-    is_plain = not (parts.query or parts.fragment or parts.username or "/.well-known/" in text)
-    if text and not (is_safe and is_plain and parts.hostname):
+    is_plain = not (parts.query or parts.fragment or parts.username or "/.well-known/" in address)
+    if address and not (is_safe and is_plain and host):
         raise ImproperlyConfigured(
-            f"{name} is {text[:200]!r}. Set the https address that the provider calls its issuer, "
-            "such as https://id.example.org/realms/main, or unset it."
+            f"{name} is {address[:200]!r}. Set the https address that the provider calls its "
+            "issuer, such as https://id.example.org/realms/main, or unset it."
         )
-    return text
+    return address
 
 
 _HOST = re.compile(r"\.?[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\]", re.ASCII)
@@ -125,23 +154,30 @@ _HOST = re.compile(r"\.?[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-
 
 def sender(name: str) -> str:
     """Read the address that mail is sent from; empty if none is set."""
-    text = str(env.str(name, default=""))
+    address = text(name)
     try:
-        if text:
-            validate_email(parseaddr(text)[1])
+        if address:
+            validate_email(parseaddr(address)[1])
     except ValidationError:
         raise ImproperlyConfigured(
-            f"{name} is {text!r}, which is no address of mail. Set one such as "
+            f"{name} is {address!r}, which is no address of mail. Set one such as "
             "approvals@example.org, or unset it."
         ) from None
-    return text
+    return address
+
+
+def scheme_of(url: str) -> str:
+    """Read the scheme of an address; empty if it is none."""
+    with suppress(ValueError):
+        return urlsplit(url).scheme
+    return ""
 
 
 def database(url: str) -> dict[str, Any]:
     """Read where the database is, as Django wants it."""
-    is_sqlite = urlsplit(url).scheme == "sqlite"
+    is_sqlite = scheme_of(url) == "sqlite"
     config: dict[str, Any] = {}
-    if is_sqlite or urlsplit(url).scheme in {"postgres", "postgresql"}:
+    if is_sqlite or scheme_of(url) in {"postgres", "postgresql"}:
         with suppress(ImproperlyConfigured, ValueError):
             config = environ.Env.db_url_config(url)
     if config.get("NAME", "") in {"", ":memory:"}:
@@ -168,9 +204,9 @@ _MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 
 def mailer(url: str) -> dict[str, Any]:
     """Read the address of a mail server, as Django's mail backends want it."""
-    scheme, path = urlsplit(url).scheme, urlsplit(url).path
+    scheme, path = scheme_of(url), ""
     try:
-        config = environ.Env.email_url_config(url)
+        path, config = urlsplit(url).path, environ.Env.email_url_config(url)
     except (ImproperlyConfigured, ValueError):
         scheme = ""
     if scheme not in {*_MAIL_PORTS, "consolemail"} and not (scheme == "filemail" and path):
@@ -206,7 +242,7 @@ OPERATOR_COMMAND = (
 # A wheel has templates and static files in the package, and nothing is written beside them.
 PAGES_DIR = BASE_DIR if IS_CHECKOUT else BASE_DIR / "dashboard" / "web"
 DATA_DIR = BASE_DIR / "var"
-if named := env.str("DASHBOARD_DATA_DIR", default=""):
+if named := text("DASHBOARD_DATA_DIR"):
     DATA_DIR = Path(named).absolute()
 elif not IS_CHECKOUT:  # asked for only here: an account of a container may have no home
     DATA_DIR = user_data_path("approval-dashboard", appauthor=False)
@@ -214,7 +250,7 @@ MADE_KEY_FILE = DATA_DIR / "secret_key"
 
 DEBUG = true_or_false("DEBUG")
 SECRET_KEY = secret("SECRET_KEY")
-SECRET_KEY_IS_CONFIGURED = bool({"SECRET_KEY", "SECRET_KEY_FILE"} & env.ENVIRON.keys())
+SECRET_KEY_IS_CONFIGURED = bool({"SECRET_KEY", "SECRET_KEY_FILE"} & os.environ.keys())
 if not SECRET_KEY_IS_CONFIGURED:
     # `start` writes the file. Without it a process signs for itself alone, so nothing that was
     # signed elsewhere is believed.
@@ -222,11 +258,18 @@ if not SECRET_KEY_IS_CONFIGURED:
         SECRET_KEY = MADE_KEY_FILE.read_text(encoding="ascii").strip()
     except OSError:
         SECRET_KEY = secrets.token_urlsafe(48)
+    except UnicodeDecodeError:
+        raise ImproperlyConfigured(
+            f"The file {MADE_KEY_FILE} is damaged: `start` wrote no such secret key. Put the file "
+            "back from a backup. If there is none, delete it, and `start` makes another key: "
+            "everybody signs in anew, and the secrets of webhooks change."
+        ) from None
 
 # Where people reach the dashboard. `start` fills in the address it prints.
-PUBLIC_URL = env.str("PUBLIC_URL", default="").rstrip("/")
+PUBLIC_URL = text("PUBLIC_URL").rstrip("/")
 PUBLIC_URL_IS_CONFIGURED = bool(PUBLIC_URL)
 PUBLIC_URL = PUBLIC_URL or "http://127.0.0.1:8000"
+_public_host = host_of("PUBLIC_URL", PUBLIC_URL)
 _public = urlsplit(PUBLIC_URL)
 _https = _public.scheme == "https"
 
@@ -234,10 +277,10 @@ _https = _public.scheme == "https"
 PROXY_COUNT = whole_number("PROXY_COUNT", 0, most=20)
 
 LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
-ALLOWED_HOSTS_IS_CONFIGURED = "ALLOWED_HOSTS" in env.ENVIRON
-ALLOWED_HOSTS = [*LOOPBACK_HOSTS, _public.hostname or ""]
+ALLOWED_HOSTS_IS_CONFIGURED = "ALLOWED_HOSTS" in os.environ
+ALLOWED_HOSTS = [*LOOPBACK_HOSTS, _public_host]
 if ALLOWED_HOSTS_IS_CONFIGURED:
-    ALLOWED_HOSTS = host_names("ALLOWED_HOSTS", env.list("ALLOWED_HOSTS"))
+    ALLOWED_HOSTS = host_names("ALLOWED_HOSTS")
 
 # --- what it is made of -------------------------------------------------------------------------
 
@@ -396,27 +439,27 @@ SIGN_IN_LINK_LIFE_S = 3600
 
 # Single sign-on by OpenID Connect. Its people are told apart by issuer and subject alone.
 OIDC_ISSUER = issuer("OIDC_ISSUER")
-OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
+OIDC_CLIENT_ID = text("OIDC_CLIENT_ID")
 OIDC_CLIENT_SECRET = secret("OIDC_CLIENT_SECRET")
 if bool(OIDC_ISSUER) != bool(OIDC_CLIENT_ID):
     raise ImproperlyConfigured(
         "OIDC_ISSUER and OIDC_CLIENT_ID belong together. Set both, or unset both."
     )
-OIDC_NAME = env.str("OIDC_NAME", default="") or urlsplit(OIDC_ISSUER).hostname or ""
-OIDC_SCOPES = env.list("OIDC_SCOPES", default=["openid", "profile", "email"])
-OIDC_GROUPS_CLAIM = env.str("OIDC_GROUPS_CLAIM", default="") or "groups"
+OIDC_NAME = text("OIDC_NAME") or urlsplit(OIDC_ISSUER).hostname or ""
+OIDC_SCOPES = listed("OIDC_SCOPES") or ["openid", "profile", "email"]
+OIDC_GROUPS_CLAIM = text("OIDC_GROUPS_CLAIM") or "groups"
 OIDC_CHECK_S = whole_number("OIDC_CHECK_S", 900, least=60, most=3600)
-PASSWORD_SIGN_IN = on_or_off("PASSWORD_SIGN_IN", env.str("PASSWORD_SIGN_IN", default="1"))
+PASSWORD_SIGN_IN = on_or_off("PASSWORD_SIGN_IN", "1")
 if not PASSWORD_SIGN_IN and not OIDC_ISSUER:
     raise ImproperlyConfigured(
         "PASSWORD_SIGN_IN is 0 and OIDC_ISSUER is not set, so nobody could sign in. Set both, or "
         "unset PASSWORD_SIGN_IN."
     )
 # Of whom a code of an app is demanded, beside the password.
-SIGN_IN_LINKS = on_or_off("SIGN_IN_LINKS", env.str("SIGN_IN_LINKS", default="1"))
+SIGN_IN_LINKS = on_or_off("SIGN_IN_LINKS", "1")
 SECOND_FACTOR = one_of("SECOND_FACTOR", "advised", "admins", "everyone")
 # Who may use a password all the same, for the day the provider is down.
-KEPT_ADMIN = env.str("KEPT_ADMIN", default="")
+KEPT_ADMIN = text("KEPT_ADMIN")
 
 # allauth leads through signing in. Its limits would be in each process's memory: ours stand in
 # front of every route of it, in the database. It sends nothing and signs nobody up.
@@ -448,10 +491,10 @@ WAITS_PER_PROCESS = whole_number("WAITS_PER_PROCESS", 5000, least=1, most=100_00
 _email_url = secret("EMAIL_URL")
 MAILERS = {"default": mailer(_email_url)} if _email_url else {}
 # Without one, a host name without a dot will do: it is for whoever runs the mail server.
-DEFAULT_FROM_EMAIL = sender("DEFAULT_FROM_EMAIL") or f"approvals@{_public.hostname or 'localhost'}"
+DEFAULT_FROM_EMAIL = sender("DEFAULT_FROM_EMAIL") or f"approvals@{_public_host or 'localhost'}"
 
 # Besides the public internet: networks that webhooks may be sent to. Plain http is for loopback.
-WEBHOOK_NETWORKS = networks("WEBHOOK_NETWORKS", env.list("WEBHOOK_NETWORKS", default=[]))
+WEBHOOK_NETWORKS = networks("WEBHOOK_NETWORKS")
 
 # --- who watches it, and what it writes ---------------------------------------------------------
 
@@ -463,22 +506,20 @@ if METRICS_TOKEN and len(METRICS_TOKEN) < _SHORTEST_TOKEN:
         f"METRICS_TOKEN is shorter than {_SHORTEST_TOKEN} characters, so it could be guessed. Set "
         "a longer one, or unset it."
     )
-METRICS_NETWORKS = networks("METRICS_NETWORKS", env.list("METRICS_NETWORKS", default=[]))
+METRICS_NETWORKS = networks("METRICS_NETWORKS")
 LOG_FORMAT = one_of("LOG_FORMAT", "text", "json")
 LOG_LEVEL = one_of("LOG_LEVEL", "info", "warning", "error")
 
 # --- how the audit log is watched ---------------------------------------------------------------
 
 # Where `start` keeps heads of the log, besides the database: a file, or a host's address.
-AUDIT_HEADS = env.str("AUDIT_HEADS", default="")
+AUDIT_HEADS = text("AUDIT_HEADS")
 AUDIT_HEADS_EVERY_S = whole_number("AUDIT_HEADS_EVERY_S", 300, least=1, most=86_400)
-READY_NEEDS_WHOLE_LOG = on_or_off(
-    "READY_NEEDS_WHOLE_LOG", env.str("READY_NEEDS_WHOLE_LOG", default="")
-)
+READY_NEEDS_WHOLE_LOG = on_or_off("READY_NEEDS_WHOLE_LOG", "0")
 
 # --- how policies are published -----------------------------------------------------------------
 
-POLICY_TWO_PEOPLE = on_or_off("POLICY_TWO_PEOPLE", env.str("POLICY_TWO_PEOPLE", default=""))
+POLICY_TWO_PEOPLE = on_or_off("POLICY_TWO_PEOPLE", "0")
 
 # --- the browser's side -------------------------------------------------------------------------
 

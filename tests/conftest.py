@@ -15,6 +15,7 @@ from hypothesis import settings as hypothesis_settings
 from xdist.scheduler import LoadScopeScheduling
 
 from dashboard.accounts.models import User
+from dashboard.approvals.queries.hold import doubt_database
 from dashboard.audit import heads
 from dashboard.policies import inspections
 from tests import make
@@ -135,6 +136,7 @@ def _quick(tmp_path_factory):
         # On a busy machine no inspection shall be stopped that a test does not want stopped.
         patch.setattr(inspections, "DEADLINE_S", 30.0)
         patch.setattr(inspections, "COMPUTING_S", 5.0)
+        doubt_database("")  # the hubs of tests have no database to look at
         # What a server keeps that was started in this checkout is not of the test database.
         patch.setattr(heads, "beside", lambda: tmp_path_factory.getbasetemp() / "audit_head")
         yield

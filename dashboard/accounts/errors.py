@@ -36,6 +36,10 @@ class LastAdmin(AccountError):
     """The change would leave nobody to administer the dashboard."""
 
 
+class ChangedMeanwhile(AccountError):
+    """What is to be replaced is not what the person was shown."""
+
+
 class NameTaken(AccountError):
     """Somebody or something has that name already."""
 

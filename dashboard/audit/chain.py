@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from json.encoder import encode_basestring_ascii
 from typing import NamedTuple
 
@@ -69,7 +70,9 @@ class Walk:
         self.seq = seq
         self.hash = hash
 
-    def first_break(self, links: Iterable[Link], expect: Mapping[int, str]) -> Break | None:
+    def first_break(
+        self, links: Iterable[Link], expect: Mapping[int, AbstractSet[str]]
+    ) -> Break | None:
         """Return the first link that does not hold, or None when all of ``links`` hold.
 
         Reads each link once, so it suits an iterator over millions of rows. It cannot see by
@@ -77,7 +80,8 @@ class Walk:
 
         Args:
             links: The chain, in order.
-            expect: Hashes kept elsewhere, by sequence number, that must still be there.
+            expect: Hashes kept elsewhere, by sequence number, that must still be there. Of one
+                number there may be several, and two that differ are a break.
         """
         for link in links:
             if link.seq != self.seq + 1:
@@ -86,8 +90,11 @@ class Walk:
                 return Break(link.seq, f"entry {link.seq} does not follow the entry before it")
             if not _fits(link):
                 return Break(link.seq, f"entry {link.seq} was changed")
-            if expect.get(link.seq, link.hash) != link.hash:
-                return Break(link.seq, f"entry {link.seq} is not the one that was expected")
+            hashes = expect.get(link.seq, {link.hash})
+            if hashes != {link.hash}:
+                unexpected = f"entry {link.seq} is not the one that was expected"
+                differ = f"two heads of entry {link.seq} differ"
+                return Break(link.seq, differ if len(hashes) > 1 else unexpected)
             self.seq, self.hash = link.seq, link.hash
         cut_off = [seq for seq in expect if seq > self.seq]
         if cut_off:

@@ -52,7 +52,11 @@ def is_address(text: str) -> bool:
     return text.startswith(("https://", "http://"))
 
 
-def kept_heads() -> dict[int, str]:
+Heads = dict[int, set[str]]
+"""Hashes by number. Of one number there is more than one where two heads differ."""
+
+
+def kept_heads() -> Heads:
     """Return the heads that were kept in the file of ``AUDIT_HEADS``, by number.
 
     Raises:
@@ -63,24 +67,35 @@ def kept_heads() -> dict[int, str]:
     return read_heads(path) if path else {}
 
 
-def read_heads(path: Path) -> dict[int, str]:
+def read_heads(path: Path) -> Heads:
     """Return the heads in a file, one a line. A line that was left unfinished does not count.
 
     Raises:
         OSError: The file cannot be read.
         NoHead: A line is not a head.
     """
-    hash_by_seq: dict[int, str] = {}
+    heads: Heads = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n")[:-1], start=1):
         head = Head.parse(line.strip())
         if head is None and line.endswith(_UNFINISHED):
             continue
         if head is None:
             raise NoHead(f"Line {number} of {path} is not a head.")
-        hash_by_seq.setdefault(
-            head.seq, head.hash
-        )  # of two that differ, the earlier was there first
-    return hash_by_seq
+        add_head(heads, *head)
+    return heads
+
+
+def add_head(heads: Heads, seq: int, hash_: str) -> None:
+    """Add a head to others. None replaces another one of the same number."""
+    heads.setdefault(seq, set()).add(hash_)
+
+
+def last_of(heads: Heads) -> Head | None:
+    """The head of the highest number, or None. Of two that differ, either."""
+    if not heads:
+        return None
+    seq = max(heads)
+    return Head(seq, min(heads[seq]))
 
 
 def keep_in_file(path: Path, head: Head) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -20,7 +21,7 @@ from approval_client.wire import canonical_json
 from dashboard import migrations
 from dashboard.audit.actions import Action
 from dashboard.audit.chain import GENESIS, Break, Link, Walk, link_hash
-from dashboard.audit.heads import kept_heads
+from dashboard.audit.heads import Heads, add_head, kept_heads, last_of
 from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
 from dashboard.audit.names import agent_name, user_name
 from dashboard.audit.queries import last_ended
@@ -99,7 +100,9 @@ def record(actor: Actor, *events: AuditEvent) -> int:
     return head.seq
 
 
-def verify(walk: Walk | None = None, expect: Mapping[int, str] | None = None) -> Break | None:
+def verify(
+    walk: Walk | None = None, expect: Mapping[int, AbstractSet[str]] | None = None
+) -> Break | None:
     """Walk the whole log and return the first place where it does not hold, or None.
 
     Others may write meanwhile. The head row is read first, and the log must have exactly that
@@ -111,7 +114,8 @@ def verify(walk: Walk | None = None, expect: Mapping[int, str] | None = None) ->
 
     Args:
         walk: Stands at the end of the log afterwards.
-        expect: Hashes kept elsewhere, by sequence number. They find a log that was cut off or
+        expect: Hashes kept elsewhere, by sequence number; two of a number that differ are a
+            break. They find a log that was cut off or
             rewritten together with its head.
     """
     walk, expect = walk or Walk(), expect or {}
@@ -123,11 +127,13 @@ def verify(walk: Walk | None = None, expect: Mapping[int, str] | None = None) ->
     )
 
 
-def verify_part(walk: Walk, expect: Mapping[int, str], most: int = _PART) -> Break | None:
+def verify_part(
+    walk: Walk, expect: Mapping[int, AbstractSet[str]], most: int = _PART
+) -> Break | None:
     """Walk on over at most ``most`` entries, and no further than the head names now."""
     head = AuditHead.objects.filter(pk=1).first()
     until = min(walk.seq + most, head.seq if head else 0)
-    expected = {seq: hash_ for seq, hash_ in expect.items() if seq <= until}
+    expected = {seq: hashes for seq, hashes in expect.items() if seq <= until}
     return walk.first_break(links(walk.seq, until), expected)
 
 
@@ -229,7 +235,7 @@ def verify_on(most: int = _PART, compare: Compare | None = None) -> bool:
         return False
     moved = _Moved(verification)
     try:
-        moved.expect |= kept_heads()
+        moved.expect_also(kept_heads())
     except (FileNotFoundError, PermissionError, ValueError) as error:
         moved.end(f"The heads that were kept cannot be read: {error}"[:_LONGEST_PROBLEM])
     except OSError:
@@ -252,10 +258,14 @@ class _Moved:
         self.asked = asked
         self.before = {"seq": asked.seq, "place": asked.place, "ended_at": None}
         self.walk = Walk(asked.seq, asked.hash)
-        self.expect: dict[int, str] = {}
+        self.expect: Heads = {}
         if asked.expect_seq is not None:
-            self.expect[asked.expect_seq] = asked.expect_hash
+            add_head(self.expect, asked.expect_seq, asked.expect_hash)
         self.has_ended = False
+
+    def expect_also(self, heads: Heads) -> None:
+        for seq, hashes in heads.items():
+            self.expect.setdefault(seq, set()).update(hashes)
 
     def walk_on(self, most: int, compare: Compare | None) -> None:
         broken = verify_part(self.walk, self.expect, most)
@@ -285,9 +295,9 @@ class _Moved:
             # Somebody looked at once meanwhile, and found something. This began before.
             problem, self.expect = later.problem, {}
             verification.expect_seq, verification.expect_hash = later.expect_seq, later.expect_hash
-        elif problem and verification.expect_seq is None and self.expect:
+        elif problem and verification.expect_seq is None and (head := last_of(self.expect)):
             # Without its head, the next one might find nothing.
-            verification.expect_seq, verification.expect_hash = max(self.expect.items())
+            verification.expect_seq, verification.expect_hash = head
         verification.problem = problem[:_LONGEST_PROBLEM]
 
     def keep(self) -> None:
@@ -397,12 +407,12 @@ def _break_before_first() -> Break | None:
     return Break(1, f"entry {seq} stands before the first one")
 
 
-def _break_before_head(walk: Walk, expect: Mapping[int, str]) -> Break | None:
+def _break_before_head(walk: Walk, expect: Mapping[int, AbstractSet[str]]) -> Break | None:
     """Walk on to the entry that the head row names now, which must be there."""
     head = AuditHead.objects.filter(pk=1).first()
     if head is None:
         return Break(walk.seq, "the head of the log is missing") if walk.seq else None
-    expected = {seq: hash_ for seq, hash_ in expect.items() if seq <= head.seq}
+    expected = {seq: hashes for seq, hashes in expect.items() if seq <= head.seq}
     if broken := walk.first_break(links(walk.seq, head.seq), expected):
         return broken
     if head.seq < walk.seq:

@@ -16,7 +16,7 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Coroutine, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -25,7 +25,8 @@ from django.conf import settings
 from dashboard.accounts.queries import tokens_that_work
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.queries import closing
-from dashboard.approvals.services import note_waiting
+from dashboard.approvals.queries.hold import doubt_until_looked_at, was_looked_at
+from dashboard.approvals.services import note_waiting, watch_database
 from dashboard.audit.queries import head as log_head
 from dashboard.live.layer import Bell, Doorbell
 from dashboard.live.pages import OpenPage
@@ -36,6 +37,8 @@ from dashboard.logs import trouble
 
 TICK_S = 2.0
 FLUSH_EVERY_S = 6.0
+WATCH_EVERY_S = 1.0
+LOOKS_WITHIN_S = 2.0
 WAITING_NOTED_EVERY_S = 15.0  # an agent is taken to be gone when it was not noted for 40
 NEWS_A_SECOND = 33
 """How many messages all open pages together are sent in a second, and how many at once after a
@@ -90,6 +93,8 @@ class Hub:
         self._doorbell = Doorbell(self._hear)
         # How far the log was when pages were last told, while no bells come; else None.
         self._late_at: int | None = None
+        self._has_looked = asyncio.Event()
+        doubt_until_looked_at()
         self._tasks = {self.loop.create_task(work) for work in self._work()}
 
     # --- agents who wait ------------------------------------------------------------------------
@@ -130,6 +135,17 @@ class Hub:
     def leave(self, page: OpenPage) -> None:
         """Stop telling ``page``."""
         self._pages.discard(page)
+
+    # --- the database ---------------------------------------------------------------------------
+
+    async def looked_at_database(self) -> None:
+        """Return once this process has looked at its database, or could not for a while.
+
+        It looks every second from then on. Until the first time it approves nothing.
+        """
+        if not self._has_looked.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._has_looked.wait(), LOOKS_WITHIN_S)
 
     # --- figures --------------------------------------------------------------------------------
 
@@ -188,6 +204,7 @@ class Hub:
             self._tick_for_ever(),
             self._flush_for_ever(),
             self._note_waiting_for_ever(),
+            self._watch_for_ever(),
             self._doorbell.listen(),
         ]
 
@@ -234,6 +251,18 @@ class Hub:
         while True:
             await asyncio.sleep(FLUSH_EVERY_S)
             await self._safely(self.work(seen.flush))
+
+    async def _watch_for_ever(self) -> None:
+        while True:
+            await self._safely(self._watch())
+            await asyncio.sleep(WATCH_EVERY_S)
+
+    async def _watch(self) -> None:
+        try:
+            if not was_looked_at(within_s=WATCH_EVERY_S):
+                await self.work(watch_database)
+        finally:
+            self._has_looked.set()
 
     async def _note_waiting_for_ever(self) -> None:
         while True:

@@ -19,9 +19,6 @@ from django.db import connections
 from approval_client.wire import Kind
 from dashboard.accounts.services.browsers import check_due, forget_gone
 from dashboard.accounts.services.sessions import forget_expired
-from dashboard.approvals.models import Hold
-from dashboard.approvals.queries.hold import database_doubt, doubt_database
-from dashboard.approvals.rules.readiness import database_doubts
 from dashboard.approvals.services import (
     Backfill,
     end_forbidden_grants,
@@ -32,9 +29,9 @@ from dashboard.approvals.services import (
     release_lost_assignments,
     sum_up,
     verify_on,
+    watch_database,
 )
 from dashboard.approvals.services.insight import BATCH
-from dashboard.approvals.signals import hold_changed
 from dashboard.audit.heads import (
     Head,
     as_json,
@@ -196,11 +193,7 @@ async def keep_the_last_head() -> None:
 
     def keep() -> None:
         nonlocal kept_head
-        doubt = next(database_doubts(), "")
-        if doubt != database_doubt():
-            doubt_database(doubt)
-            hold_changed.send_robust(Hold)  # open pages say so, or no longer
-        head = _head()
+        doubt, head = watch_database(), _head()
         if not doubt and head and head != kept_head:
             keep_beside(head)
             kept_head = head

@@ -44,7 +44,9 @@ class OperatorCommand(BaseCommand):
 def has_other_heads(is_other: Callable[[Head], bool]) -> bool:
     """Whether the file of AUDIT_HEADS has heads of another database, or cannot be read."""
     try:
-        return any(is_other(Head(seq, hash_)) for seq, hash_ in kept_heads().items())
+        return any(
+            is_other(Head(seq, hash_)) for seq, hashes in kept_heads().items() for hash_ in hashes
+        )
     except (OSError, ValueError):
         return True
 

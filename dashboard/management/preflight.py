@@ -144,7 +144,11 @@ _REDIS = {"redis", "rediss", "unix"}
 
 def _redis() -> Iterator[str]:
     address = settings.REDIS_URL
-    if address and urlsplit(address).scheme not in _REDIS:
+    try:
+        is_redis = urlsplit(address).scheme in _REDIS
+    except ValueError:
+        is_redis = False
+    if address and not is_redis:
         yield (
             f"REDIS_URL is {_without_password(address)!r}. Set an address such as "
             "redis://127.0.0.1:6379/0, or unset it if this server runs alone."

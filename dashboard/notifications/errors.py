@@ -18,6 +18,13 @@ class ChangeNotAllowed(WebhookError):
         super().__init__(sentence)
 
 
+class ChangedMeanwhile(WebhookError):
+    """What is to be replaced is not what the person was shown."""
+
+    def __init__(self) -> None:
+        super().__init__("This was changed in the meantime. Nothing was saved: look at it again.")
+
+
 class ReceiverNotFound(WebhookError):
     """There is no such webhook, channel or message."""
 

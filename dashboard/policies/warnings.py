@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from typing import Any
 
 from approval_client.wire import Kind
@@ -14,7 +14,7 @@ from dashboard.inspection.languages import is_known, lexer_alias
 from dashboard.policies.judgements.matcher import Matcher, Step
 from dashboard.policies.policy import Policy
 from dashboard.policies.rules.facts import Facts, Question
-from dashboard.policies.rules.implication import implies, kinds_of
+from dashboard.policies.rules.implication import implies, kinds_of, kinds_that_fit
 from dashboard.policies.rules.names import did_you_mean, misspelt, unheard_of
 from dashboard.policies.rules.patterns import is_literal, pattern
 from dashboard.policies.rules.rule import Effect, Example, Rule, When
@@ -63,6 +63,8 @@ def warnings(policy: Policy, known: KnownNames = _NOTHING_KNOWN) -> list[Caution
     cautions: list[Caution] = []
     for place, rule in enumerate(policy.rules):
         sentences = [
+            *_about_kinds(rule.when),
+            *_about_hours(rule.when),
             *_about_reach(rule, policy.rules[:place], policy.rules),
             *_about_approving(rule, policy),
             *_about_findings(rule),
@@ -84,6 +86,24 @@ def failing_examples(target: Policy | Rule, inspect: Inspect) -> list[str]:
     """Say which examples do not hold: what a rule must match and does not, and the other way."""
     rules = target.rules if isinstance(target, Policy) else (target,)
     return [sentence for rule in rules for sentence in _failing(rule, inspect)]
+
+
+def _about_kinds(when: When) -> Iterator[str]:
+    """Warn of conditions that no request can fit at once, such as code that names a tool."""
+    if not kinds_that_fit(when):
+        yield (
+            "It never matches: its conditions are about requests of another kind than those that "
+            "it names. Leave out one of both."
+        )
+
+
+def _about_hours(when: When) -> Iterator[str]:
+    # Not refused: a policy that is in force may have it, and has to stay readable.
+    if when.hours and when.hours.from_ == when.hours.until != time(0, 0):
+        yield (
+            "Its hours end when they begin, so they are the whole day. Leave them out, or enter "
+            "another end."
+        )
 
 
 def _about_reach(

@@ -30,6 +30,16 @@ _NEVER = frozenset({Effect.APPROVE})
 _SILENT = frozenset({None})
 _NOT_COVERED = {Kind.TOOL_CALL, Kind.PLAN}
 _ON = {True: "on", False: "off"}
+_NOUNS = {
+    "effect": ("effect", "also_if_not_followed"),
+    "conditions": ("when",),
+    "demands": ("demands",),
+    "reason": ("reason",),
+    "examples": ("match", "not_match"),
+}
+"""What a rule has, by what it is called."""
+_UNSAID = {"reason", "examples"}
+"""What no sentence of a rule says."""
 
 
 @dataclass(frozen=True)
@@ -140,9 +150,17 @@ def _changed_rules(old_rules: tuple[Rule, ...], new_rules: tuple[Rule, ...]) -> 
 def _changed(old_rule: Rule, new_rule: Rule) -> str:
     old, new = rule_sentence(old_rule), rule_sentence(new_rule)
     if old != new:
-        return f"Rule '{new_rule.name}' was changed. It said: {old} It says: {new}"
-    noun = "reason" if old_rule.reason != new_rule.reason else "examples"
-    return f"The {noun} of rule '{new_rule.name}' changed."
+        more = [noun for noun in _differences(old_rule, new_rule) if noun in _UNSAID]
+        also = f" Its {' and '.join(more)} changed too." if more else ""
+        return f"Rule '{new_rule.name}' was changed. It said: {old} It says: {new}{also}"
+    nouns = " and ".join(_differences(old_rule, new_rule))
+    return f"The {nouns} of rule '{new_rule.name}' changed."
+
+
+def _differences(old: Rule, new: Rule) -> Iterator[str]:
+    for noun, fields in _NOUNS.items():
+        if any(getattr(old, field) != getattr(new, field) for field in fields):
+            yield noun
 
 
 def _longest_ascending(places: list[int]) -> set[int]:

@@ -17,6 +17,7 @@ from dashboard.approvals.queries.hold import active_hold
 from dashboard.approvals.queries.present import log_problem
 from dashboard.approvals.rules.readiness import obstacles
 from dashboard.audit.services import reach_head
+from dashboard.live.push import current_hub
 from dashboard.live.threads import DatabaseThread
 from dashboard.web.metrics import MetricsDoor
 
@@ -33,7 +34,7 @@ class Watched:
 
     As raw ASGI, on the event loop: slow pages do not make the process look dead, and neither does
     a database that does not answer. One check at a time, in a thread of its own, serves all who
-    ask meanwhile.
+    ask meanwhile. Everything else begins the hub, which watches the database from then on.
     """
 
     def __init__(self, app: Any) -> None:
@@ -45,6 +46,7 @@ class Watched:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one HTTP request."""
         if scope["path"] not in {"/healthz", "/readyz", "/metrics"}:
+            await current_hub().looked_at_database()
             await self.app(scope, receive, send)
         elif scope["method"] not in {"GET", "HEAD"}:
             await _send(send, HTTPStatus.METHOD_NOT_ALLOWED, b"", [(b"allow", b"GET, HEAD")])

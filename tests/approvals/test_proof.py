@@ -149,7 +149,7 @@ def tables():
 
 def head():
     kept = AuditHead.objects.get()
-    return {kept.seq: kept.hash}
+    return {kept.seq: {kept.hash}}
 
 
 def tamper(change, house):

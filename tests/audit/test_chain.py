@@ -74,13 +74,13 @@ def test_text_cannot_be_moved_from_one_field_to_the_next():
 
 def test_a_head_that_was_kept_elsewhere_finds_a_cut_tail():
     links = chain(5)
-    kept = {5: links[-1].hash}
+    kept = {5: {links[-1].hash}}
 
     assert Walk().first_break(links[:3], kept) == Break(4, "the log was cut off after entry 3")
 
 
 def test_a_head_that_was_kept_elsewhere_finds_a_log_that_was_written_anew():
-    kept = {3: "f" * 64}
+    kept = {3: {"f" * 64}}
 
     found = Walk().first_break(chain(5), kept)
 

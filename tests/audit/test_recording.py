@@ -50,7 +50,7 @@ def test_a_cut_tail_is_found_by_the_head():
 
 def test_a_tail_cut_together_with_the_head_is_found_by_a_head_kept_elsewhere():
     record_some()
-    kept = {3: AuditHead.objects.get().hash}
+    kept = {3: {AuditHead.objects.get().hash}}
     guards.remove()
     AuditEntry.objects.filter(seq=3).delete()
     AuditHead.objects.update(seq=2, hash=AuditEntry.objects.get(seq=2).hash)

@@ -178,6 +178,15 @@ def test_a_head_of_the_file_that_does_not_fit_is_looked_for_the_next_time_too(
     assert ended()[1] == "entry 3 is not the one that was expected"
 
 
+def test_a_head_of_the_file_does_not_replace_the_one_that_was_typed(log, heads):
+    entry = AuditEntry.objects.get(seq=3)
+    heads.write_text(f"3:{entry.hash}\n")
+    ask_to_verify(ANA, (3, "0" * 64))
+    walked()
+
+    assert ended()[1] == "two heads of entry 3 differ"
+
+
 def test_a_file_of_heads_that_is_gone_ends_it(log, heads):
     ask_to_verify(ANA)
     walked()

@@ -23,7 +23,7 @@ from tests.benchmarks.figures import middle
 
 WARM, ROUNDS = 3, 5
 QUIET_S = 0.05
-CLOCKS = ["TICK_S", "FLUSH_EVERY_S"]
+CLOCKS = ["TICK_S", "FLUSH_EVERY_S", "WATCH_EVERY_S"]
 """What the hub does by the clock is none of the verbs'."""
 MARK, NOBODY = "/nonexistent/", "nobody"
 """A folder that cannot be made says in strace's log which verb comes."""

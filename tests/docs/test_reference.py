@@ -13,7 +13,8 @@ from tests.docs.reading import AGENTS, ROOT, cells, rows
 
 SETTINGS, COMMANDS = ROOT / "docs/settings.md", ROOT / "docs/commands.md"
 SETTING = re.compile(
-    r"(?:env\.\w+|whole_number|true_or_false|sender|one_of|secret|issuer)\(\s*\"(\w+)\""
+    r"(?:text|listed|whole_number|true_or_false|on_or_off|one_of|networks|host_names|sender|secret"
+    r"|issuer)\(\s*\"(\w+)\""
 )
 METHODS = ("get", "post", "put", "patch", "delete")
 

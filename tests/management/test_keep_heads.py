@@ -87,4 +87,4 @@ def test_a_line_that_a_crash_left_unfinished_does_not_count(heads, settings, tmp
     (tmp_path / "heads").write_text(f"{FIRST}\n2026-11-23T00:00:00+00:00 2:bb")
     heads(SECOND)
 
-    assert kept_heads() == {1: FIRST.hash, 2: SECOND.hash}
+    assert kept_heads() == {1: {FIRST.hash}, 2: {SECOND.hash}}

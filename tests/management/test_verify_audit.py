@@ -211,3 +211,14 @@ def test_a_line_that_was_not_finished_does_not_count(command, log, tmp_path):
     (tmp_path / "heads").write_text(f"{log[0]}\n2026-11-23T2")
 
     assert "is whole" in command("verify_audit", heads=str(tmp_path / "heads"))
+
+
+def test_no_head_replaces_another_of_the_same_number(broken, command, log, tmp_path):
+    """What the database says of itself takes back no head that stands in a file or was typed."""
+    (tmp_path / "heads").write_text(f"3:{'f' * 64}\n")
+    broken(expect=f"3:{'e' * 64}")
+    AuditVerification.objects.update(expect_hash=log[2].partition(":")[2])
+
+    differ = "The audit log is broken: two heads of entry 3 differ."
+    assert broken(heads=str(tmp_path / "heads")) == differ
+    assert broken(heads=str(tmp_path / "heads"), expect=log[2]) == differ

@@ -56,11 +56,27 @@ REFUSED_WHEN_READ = [
     ("SESSION_IDLE_S", "10"),
     ("SESSION_IDLE_S", TOO_MANY),
     ("SESSION_LONGEST_S", "1d"),
+    ("DATABASE_URL", "$DB_URL"),
+    ("DATABASE_URL", "postgres://[x"),
+    ("EMAIL_URL", "smtp://[x"),
+    ("METRICS_TOKEN", "$METRICS"),
+    ("OIDC_ISSUER", "https://[x"),
+    ("PUBLIC_URL", "http://[::1"),
+]
+NO_SECRETS = [
+    "AUDIT_HEADS",
+    "POLICY_TWO_PEOPLE",
+    "READY_NEEDS_WHOLE_LOG",
+    "SECOND_FACTOR",
+    "SECRET_KEY_FILE",
+    "SESSION_IDLE_S",
+    "WEBHOOK_NETWORKS",
 ]
 SECRETS = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL", "EMAIL_URL", "METRICS_TOKEN")
 REFUSED_AT_START = [
     ("SECRET_KEY", ""),
     ("SECRET_KEY", "secret"),
+    ("SECRET_KEY", "$KEY"),
     ("SECRET_KEY", "a" * 60),
     ("ALLOWED_HOSTS", "*"),
     ("ALLOWED_HOSTS", "b.example"),
@@ -70,6 +86,7 @@ REFUSED_AT_START = [
     ("PUBLIC_URL", "https://A.example"),
     ("PUBLIC_URL", "ftp://a.example"),
     ("REDIS_URL", "foo"),
+    ("REDIS_URL", "redis://[x"),
     ("REDIS_URL", "http://a.example:6379"),
     ("AUDIT_HEADS", "heads"),
     ("AUDIT_HEADS", "/nowhere/at/all/heads"),
@@ -100,6 +117,29 @@ def test_a_value_that_cannot_be_meant_is_refused_by_every_command(read, name, va
     assert said.startswith(f"{name} ")
     assert " Set " in said
     assert "unset it" in said
+
+
+@pytest.mark.parametrize("name", NO_SECRETS)
+def test_no_variable_is_looked_up_in_a_value(read, name):
+    with pytest.raises(ImproperlyConfigured, match=rf"^{name} is '\${{OTHER}}', and nothing puts"):
+        read(name, "${OTHER}", OTHER="1")
+
+
+def test_a_secret_that_begins_with_a_dollar_is_taken_as_it_is(read):
+    values = read("SECRET_KEY", f"${STRONG}", METRICS_TOKEN=f"${STRONG}")
+
+    assert (values["SECRET_KEY"], values["METRICS_TOKEN"]) == (f"${STRONG}", f"${STRONG}")
+
+
+@pytest.mark.parametrize("name", ["PASSWORD_SIGN_IN", "SIGN_IN_LINKS"])
+def test_an_empty_switch_is_unset(read, name):
+    assert read(name, "")[name] is True
+
+
+def test_a_made_key_that_is_damaged_is_refused(read, tmp_path):
+    (tmp_path / "secret_key").write_bytes(b"caf\xc3\xa9")
+    with pytest.raises(ImproperlyConfigured, match=r"secret_key is damaged.*`start` makes"):
+        read("DASHBOARD_DATA_DIR", str(tmp_path))
 
 
 @pytest.mark.parametrize(("name", "value"), REFUSED_AT_START)

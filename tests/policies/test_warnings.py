@@ -303,3 +303,26 @@ def test_only_an_example_of_a_tool_call_has_a_class():
 
     with pytest.raises(PolicyError, match="Only a tool has a class"):
         rule("reject", examples={"match": [example]})
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        {"kinds": ["code"], "tools": ["delete_file"]},
+        {"kinds": ["plan"], "memory_users": ["x"]},
+        {"tools": ["t"], "memory_users": ["u"]},
+        {"kinds": ["code"], "tool_classes": ["money"]},
+    ],
+)
+def test_conditions_that_no_kind_fits_are_told(when):
+    [(_, sentence), *_] = cautions(rule("reject", **when))
+
+    assert sentence.startswith("It never matches: its conditions are about requests of another")
+
+
+def test_hours_that_end_when_they_begin_are_told_where_they_are_not_refused():
+    hours = {"from": "00:00:30", "until": "00:00:30"}
+
+    assert [said[:36] for _, said in cautions(rule("review", hours=hours))] == [
+        "Its hours end when they begin, so th"
+    ]

@@ -225,3 +225,27 @@ def test_a_change_without_effect_does_not_loosen():
 
 def test_the_first_policy_loosens_nothing():
     assert not loosens(None, policy(mode="disabled"))
+
+
+def test_kinds_and_seconds_are_said():
+    sentence = rule_sentence(rule("reject", kinds=["code"], tools=["delete_file"]))
+    hours = {"from": "10:00", "until": "10:00:30"}
+
+    assert sentence == "Calls of the tool delete_file that are code: rejected."
+    assert "between 10:00 and 10:00:30 (UTC)" in rule_sentence(rule("review", hours=hours))
+
+
+def test_a_change_that_no_sentence_says_is_called_what_it_is():
+    old = rule("review", demands={"escalate_to": "ops"})
+    new = rule("review", findings={"names": ["*", "x"]})
+
+    assert changes(policy(old), policy(rule("review"))) == ["The demands of rule 'rule' changed."]
+    assert changes(policy(rule("review", findings={"names": ["*"]})), policy(new)) == [
+        "The conditions of rule 'rule' changed."
+    ]
+
+
+def test_another_reason_is_said_beside_another_sentence():
+    old, new = rule("reject", reason="No."), rule("reject", tools=["x"], reason="Never.")
+
+    assert changes(policy(old), policy(new))[0].endswith(" Its reason changed too.")

@@ -69,6 +69,11 @@ def read(response):
     return builder.open[0]
 
 
+def value_of(response, name):
+    """What a field of a page says that nobody sees."""
+    return read(response).one("input", name=name).attributes.get("value", "")
+
+
 def page_of(browser, approval):
     response = browser.get(f"/approvals/{approval.pk}")
     assert response.status_code == 200

@@ -8,7 +8,11 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from dashboard.approvals.queries.hold import database_doubt, doubt_database
+from dashboard.audit import heads
 from dashboard.audit.models import AuditHead, AuditVerification
+from dashboard.live import hub
+from dashboard.live.push import current_hub
 from dashboard.web import health
 from dashboard.web.handler import POOLS, PooledHandler
 from tests.web.raw import ask
@@ -29,6 +33,20 @@ def busy(monkeypatch):
     monkeypatch.setattr(PooledHandler, "_respond", respond)
     yield begun
     end.set()
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_every_server_watches_its_database(monkeypatch, tmp_path):
+    """Not only `start`: any server of the application, from its first request on."""
+    (tmp_path / "audit_head").write_text(f"900:{'a' * 64}\n")
+    monkeypatch.setattr(heads, "beside", lambda: tmp_path / "audit_head")
+    monkeypatch.setattr(hub, "was_looked_at", lambda **_: False)
+    try:
+        await ask("/api/v1/approvals")
+        assert "lacks the entry 900" in database_doubt()
+    finally:
+        await current_hub().close()
+        doubt_database("")
 
 
 async def test_it_answers_while_every_thread_is_busy(busy):

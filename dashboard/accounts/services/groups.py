@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.db import IntegrityError, transaction
 
-from dashboard.accounts.errors import NameTaken
+from dashboard.accounts.errors import ChangedMeanwhile, NameTaken
 from dashboard.accounts.models import Group, User
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
@@ -34,9 +34,23 @@ def create_group(*, name: str, by: Actor) -> Group:
 
 
 @transaction.atomic
-def set_members(group: Group, *, members: Iterable[User], by: Actor) -> None:
-    """Replace who is in a group; votes are counted by who is in it when they are counted."""
+def set_members(
+    group: Group, *, members: Iterable[User], by: Actor, shown: Collection[int] | None = None
+) -> None:
+    """Replace who is in a group; votes are counted by who is in it when they are counted.
+
+    Args:
+        shown: The members that whoever replaces them was shown, if a page did.
+
+    Raises:
+        ChangedMeanwhile: They are not the ones that were shown.
+    """
     locked = Group.objects.select_for_update(no_key=True).get(pk=group.pk)
+    if shown is not None and set(shown) != set(locked.members.values_list("pk", flat=True)):
+        raise ChangedMeanwhile(
+            f"The members of {locked.name} were changed in the meantime. Nothing was saved: look "
+            "at them again."
+        )
     old_names = _names(locked)
     locked.members.set(members)
     new_names = _names(locked)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 
-from dashboard.accounts.errors import LastAdmin, NameTaken
+from dashboard.accounts.errors import ChangedMeanwhile, LastAdmin, NameTaken
 from dashboard.accounts.models import User
 from dashboard.accounts.services.sessions import end_sessions
 from dashboard.accounts.services.signing_in import close_links
@@ -55,13 +55,24 @@ def create_person(
 
 
 @transaction.atomic
-def change_roles(person: User, *, roles: Mapping[str, bool], by: Actor) -> None:
+def change_roles(
+    person: User, *, roles: Mapping[str, bool], by: Actor, shown: Collection[str] | None = None
+) -> None:
     """Replace a person's roles; open pages of theirs follow within seconds.
 
+    Args:
+        shown: The roles that whoever changes them was shown, if a page did.
+
     Raises:
+        ChangedMeanwhile: They are not the ones that were shown.
         LastAdmin: Nobody would be left to administer.
     """
     locked = _lock(person)
+    if shown is not None and set(shown) != set(_names(locked)):
+        raise ChangedMeanwhile(
+            f"The roles of {locked.username} were changed in the meantime. Nothing was saved: "
+            "look at them again."
+        )
     administered = _administers(locked)
     if _set_roles(locked, _flags(roles), by):
         _keep_an_admin(locked, administered=administered)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from django.db.models import Exists, Model, QuerySet, Subquery
@@ -12,16 +13,31 @@ from dashboard.audit.models import AuditHead
 from dashboard.clock import Now, is_behind, now_in
 from dashboard.statements import rows
 
+NOT_LOOKED_AT = "The database did not answer yet since this server was started."
+
 
 class _Watched:
     """What this process found of its database: see ``doubt_database``."""
 
     doubt = ""
+    looked_at: float | None = None
 
 
 def doubt_database(doubt: str) -> None:
     """Have this process approve nothing because of ``doubt``; empty where there is none."""
-    _Watched.doubt = doubt
+    _Watched.doubt, _Watched.looked_at = doubt, time.monotonic()
+
+
+def doubt_until_looked_at() -> None:
+    """Have this process approve nothing until it has looked at its database once."""
+    if _Watched.looked_at is None:
+        _Watched.doubt = NOT_LOOKED_AT
+
+
+def was_looked_at(within_s: float) -> bool:
+    """Whether this process looked at its database within the last ``within_s`` seconds."""
+    looked_at = _Watched.looked_at
+    return looked_at is not None and time.monotonic() - looked_at < within_s
 
 
 def database_doubt() -> str:

@@ -94,6 +94,12 @@ def classed(agent: Any, bare: Any) -> QuerySet[Tool]:
     return spelled(agent, bare).exclude(tool_class="").order_by()
 
 
+def any_classed(agent_name: str, bare: str) -> bool:
+    """Whether the agent of a name has a classed tool of a name, spelled without joints."""
+    tools = Tool.objects.alias(bare=bare_spelling(F("spelling")))
+    return tools.filter(agent__name=agent_name, bare=bare).exclude(tool_class="").exists()
+
+
 def spelled(agent: Any, bare: Any) -> QuerySet[Tool]:
     """Tools of an agent whose names are spelled alike but for what joins their words."""
     return Tool.objects.alias(bare=bare_spelling(F("spelling"))).filter(agent=agent, bare=bare)

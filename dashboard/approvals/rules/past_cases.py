@@ -11,10 +11,10 @@ from datetime import datetime
 from itertools import islice
 from uuid import UUID
 
-from approval_client.wire import Source, Status
+from approval_client.wire import Kind, Source, Status
 from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Judgement
-from dashboard.approvals.queries.tool import ToolStanding, standings
-from dashboard.approvals.rules.judgement import question_of, report_of
+from dashboard.approvals.queries.tool import UNLISTED, ToolStanding, standings
+from dashboard.approvals.rules.judgement import question_of, report_of, standing_of
 from dashboard.policies.evaluate import Effect
 from dashboard.policies.rules.facts import Question
 from dashboard.policies.simulation import Answer, PastCase
@@ -64,8 +64,7 @@ def past(approval_id: UUID) -> PastRequest | None:
     if first_judgement is None:
         return None
     approval = first_judgement.approval
-    tool = standings([approval.tool_id])[approval.tool_id]
-    question = _question(approval, first_judgement, tool)
+    question = _question(approval, first_judgement, standing_of(approval))
     return PastRequest(
         first_judgement.approval,
         question,
@@ -97,7 +96,9 @@ def cases(since: datetime, limit: int) -> Iterator[PastCase]:
             if room < 0:
                 return
             approval = approval_by_id[pk]
-            yield _case(approval, firsts[pk], tools[approval.tool_id])
+            is_unlisted = approval.kind == Kind.TOOL_CALL and approval.tool_id is None
+            tool = UNLISTED if is_unlisted else tools[approval.tool_id]
+            yield _case(approval, firsts[pk], tool)
 
 
 def _first_judgements(ids: list[UUID]) -> dict[UUID, Judgement]:

@@ -16,7 +16,7 @@ from dashboard.approvals.services.edit import propose_edit, propose_part
 from dashboard.approvals.services.extension import extend
 from dashboard.approvals.services.grant import end_forbidden_grants, revoke_grant
 from dashboard.approvals.services.history import record_export
-from dashboard.approvals.services.hold import TO_CONFIRM, lift_hold, place_hold
+from dashboard.approvals.services.hold import TO_CONFIRM, lift_hold, place_hold, watch_database
 from dashboard.approvals.services.insight import sum_up
 from dashboard.approvals.services.judgement import judge_pending_again
 from dashboard.approvals.services.notebook import forget_notebooks, send_notebook
@@ -86,4 +86,5 @@ __all__ = [
     "sum_up",
     "unsnooze",
     "verify_on",
+    "watch_database",
 ]

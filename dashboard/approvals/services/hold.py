@@ -10,6 +10,8 @@ from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.approvals.errors import NotAllowed, NotConfirmed
 from dashboard.approvals.models import Hold
+from dashboard.approvals.queries.hold import database_doubt, doubt_database
+from dashboard.approvals.rules.readiness import database_doubts
 from dashboard.approvals.signals import hold_changed
 from dashboard.audit.actions import Action
 from dashboard.audit.services import Actor, AuditEvent, record
@@ -67,6 +69,22 @@ def lift_hold(*, by: User, auth: str, confirmed: Collection[str] = ()) -> bool:
             record(Actor.of_user(by.username, auth), event)
             _announce()
         return bool(lifted)
+
+
+def watch_database() -> str:
+    """Look whether the database has its guards and the end of its log that was kept.
+
+    While it has not, this process approves and starts nothing.
+
+    Returns:
+        What is wrong with it, in a sentence; empty if nothing is.
+    """
+    doubt = next(database_doubts(), "")
+    is_news = doubt != database_doubt()
+    doubt_database(doubt)
+    if is_news:
+        _tell()  # open pages say so, or no longer
+    return doubt
 
 
 def _announce() -> None:

@@ -15,7 +15,15 @@ from dashboard.approvals.rules.proof import rows_to_compare
 from dashboard.approvals.services import compare
 from dashboard.audit import queries
 from dashboard.audit.chain import Walk
-from dashboard.audit.heads import Head, heads_file, kept_heads, read_heads
+from dashboard.audit.heads import (
+    Head,
+    Heads,
+    add_head,
+    heads_file,
+    kept_heads,
+    last_of,
+    read_heads,
+)
 from dashboard.audit.services import (
     failed_with,
     keep_verification,
@@ -48,7 +56,7 @@ class Command(OperatorCommand):
         expected = _kept(heads)
         pinned = _parse(expect) if expect else failed_with()
         if pinned:
-            expected[pinned[0]] = pinned[1]
+            add_head(expected, *pinned)
         walk, self._said_at = Walk(), time.monotonic()
         if broken := self._walk(walk, expected):
             problems = [broken]
@@ -61,13 +69,13 @@ class Command(OperatorCommand):
         if not problems and (late_break := verify(walk, expected)):  # what was written meanwhile
             problems = [late_break.reason]
             title = f"The audit log is broken: {late_break.reason}."
-        with_head = pinned or (max(expected.items()) if expected else None)
+        with_head = pinned or last_of(expected)
         self._keep(walk, problems[0] if problems else "", with_head)
         if problems:
             raise CommandError(title)
         self.stdout.write(f"The audit log is whole. Head: {walk.seq}:{walk.hash}")
 
-    def _walk(self, walk: Walk, expected: dict[int, str]) -> str:
+    def _walk(self, walk: Walk, expected: Heads) -> str:
         head = queries.head()
         last_seq, previous_seq = head.seq if head else 0, -1
         while walk.seq != previous_seq and walk.seq < last_seq:
@@ -102,7 +110,7 @@ class Command(OperatorCommand):
             self.stderr.write(f"What was found could not be kept for the pages: {error}")
 
 
-def _kept(heads: str | None) -> dict[int, str]:
+def _kept(heads: str | None) -> Heads:
     path = Path(heads) if heads else heads_file()
     try:
         return read_heads(Path(heads)) if heads else kept_heads()

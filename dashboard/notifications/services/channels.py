@@ -21,6 +21,7 @@ from dashboard.clock import database_now
 from dashboard.inspection.findings import Severity
 from dashboard.notifications.channels import KINDS, kind_of
 from dashboard.notifications.errors import (
+    ChangedMeanwhile,
     ChangeNotAllowed,
     ChannelRefused,
     NotSent,
@@ -94,14 +95,22 @@ def add_channel(*, kind: str, wish: Wish, by: User | None, auth: str) -> tuple[C
 
 
 @transaction.atomic
-def change_channel(*, channel_id: int, wish: Wish, by: User, auth: str) -> Channel:
+def change_channel(
+    *, channel_id: int, wish: Wish, by: User, auth: str, shown: str | None = None
+) -> Channel:
     """Change what a channel is told, or where. What waits to be sent goes to the new address.
 
+    Args:
+        shown: When it had been changed last, as the person was shown it, if a page did.
+
     Raises:
+        ChangedMeanwhile: It was changed since.
         AddressRefused, ChannelRefused, NotAllowed: As ``add_channel`` does.
         NotFound: There is no such channel.
     """
     channel = _locked(channel_id, by)
+    if shown is not None and shown != channel.changed_at.isoformat():
+        raise ChangedMeanwhile
     _check_wish(channel.kind, wish, besides=channel.pk)
     columns = _columns(wish)
     if all(getattr(channel, name) == value for name, value in columns.items()):

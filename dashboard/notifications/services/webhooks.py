@@ -16,7 +16,12 @@ from dashboard.audit.names import agent_name
 from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.clock import database_now
 from dashboard.notifications.addresses import checked_url, shown_url
-from dashboard.notifications.errors import ChangeNotAllowed, NotSent, ReceiverNotFound
+from dashboard.notifications.errors import (
+    ChangedMeanwhile,
+    ChangeNotAllowed,
+    NotSent,
+    ReceiverNotFound,
+)
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.secrets import fingerprint, new_salt, shown
 from dashboard.notifications.services.attempts import under_way
@@ -27,20 +32,30 @@ SWITCHED_OFF = "The webhook was switched off."
 
 
 @transaction.atomic
-def set_webhook(*, agent: Agent, url: str, by: User, auth: str) -> tuple[Webhook, str]:
+def set_webhook(
+    *, agent: Agent, url: str, by: User, auth: str, shown_at: str | None = None
+) -> tuple[Webhook, str]:
     """Have an agent's host called back at ``url`` from now on, about what is decided from now on.
+
+    Args:
+        shown_at: When it had been changed last, as the person was shown it, if a page did; empty
+            if there was none.
 
     Returns:
         The webhook, and the secret if this made one. It is shown this once.
 
     Raises:
         AddressRefused: Nothing is sent to that address.
+        ChangedMeanwhile: It was changed since it was shown.
         NotAllowed: The person is not an admin.
     """
     _check(by)
     checked_url(url)
     Agent.objects.select_for_update().get(pk=agent.pk)
     webhook = Webhook.objects.select_for_update(no_key=True).filter(agent=agent).first()
+    changed_at = webhook.changed_at.isoformat() if webhook else ""
+    if shown_at is not None and shown_at != changed_at:
+        raise ChangedMeanwhile
     now = database_now()
     if webhook is None:
         salt = new_salt()

@@ -49,7 +49,13 @@ def implies(rule: Rule, other: Rule) -> bool:
 
 def kinds_of(rule: Rule) -> frozenset[Kind]:
     """Return the kinds of which a question can be that matches."""
-    kinds, when = _kinds_wanted(rule), rule.when
+    kinds = kinds_that_fit(rule.when)
+    return kinds - {Kind.TOOL_CALL} if rule.takes_no_calls else kinds
+
+
+def kinds_that_fit(when: When) -> frozenset[Kind]:
+    """Return the kinds of which a question can be that fits all conditions; perhaps none."""
+    kinds = frozenset(when.kinds or Kind)
     if when.tools or when.arguments or when.tool_classes:
         kinds &= {Kind.TOOL_CALL}
     if when.memory_operations or when.memory_users:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import time
 from typing import Any
 
 from approval_client.wire import Kind, canonical_json
@@ -105,7 +106,10 @@ def _what(when: When, *, approving: bool) -> str:
 
 def _subject(when: When) -> str:
     if when.tools:
-        return _named("calls of the tool", "calls of tools")(when.tools)
+        calls = _named("calls of the tool", "calls of tools")(when.tools)
+        if when.kinds and Kind.TOOL_CALL not in when.kinds:  # such as there are none of
+            return f"{calls} that are {_either(_SUBJECTS[kind] for kind in when.kinds)}"
+        return calls
     if when.tool_classes and not when.kinds:
         return "calls of tools"
     subjects = [_SUBJECTS[kind] for kind in dict.fromkeys(when.kinds)]
@@ -186,8 +190,12 @@ def _findings(match: FindingsMatch) -> str:
 def _hours(hours: Hours) -> str:
     days = [day.capitalize() for day in _DAYS if day in hours.days]
     on = "" if len(days) == len(_DAYS) else f"on {_either(days)} "
-    until = f"{hours.until:%H:%M}" if hours.until.isoformat() != "00:00:00" else "24:00"
-    return f"{on}between {hours.from_:%H:%M} and {until} ({hours.timezone})"
+    until = "24:00" if hours.until == time(0, 0) else _clock(hours.until)
+    return f"{on}between {_clock(hours.from_)} and {until} ({hours.timezone})"
+
+
+def _clock(moment: time) -> str:
+    return moment.isoformat("seconds" if moment.second else "minutes")
 
 
 def _either(names: Any) -> str:

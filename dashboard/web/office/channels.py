@@ -25,6 +25,7 @@ from dashboard.notifications.channels import KINDS, kind_of
 from dashboard.notifications.channels.kind import ChannelKind
 from dashboard.notifications.errors import (
     AddressRefused,
+    ChangedMeanwhile,
     ChannelRefused,
     NotSent,
     WebhookError,
@@ -91,6 +92,8 @@ class ChannelForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
     )
 
+    shown = forms.CharField(required=False, widget=forms.HiddenInput)  # when it was changed last
+
     def __init__(self, kind: ChannelKind, channel: Channel | None, data: Any = None) -> None:
         super().__init__(data, initial=_wanted(channel))
         self.kind, self.kept = kind, channel.address if channel else ""
@@ -134,6 +137,7 @@ def _wanted(channel: Channel | None) -> dict[str, Any]:
         "events": parse_json(channel.events),
         "groups": parse_json(channel.groups),
         "least": channel.least,
+        "shown": channel.changed_at.isoformat(),
     }
 
 
@@ -238,8 +242,15 @@ def channel(request: PersonRequest, channel_id: int) -> HttpResponse:
         return _page(request, house_channel, form=form)
     try:
         services.change_channel(
-            channel_id=channel_id, wish=form.wish(), by=request.user, auth=auth(request)
+            channel_id=channel_id,
+            wish=form.wish(),
+            by=request.user,
+            auth=auth(request),
+            shown=form.cleaned_data["shown"],
         )
+    except ChangedMeanwhile as error:
+        messages.warning(request, str(error))
+        return redirect("web:channel", channel_id)
     except (AddressRefused, ChannelRefused) as error:
         _blame(form, error)
         return _page(request, house_channel, form=form)

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from dashboard.accounts import queries
-from dashboard.accounts.errors import NameTaken
+from dashboard.accounts.errors import ChangedMeanwhile, NameTaken
 from dashboard.accounts.models import Group, User
 from dashboard.accounts.services import groups as services
 from dashboard.policies.evaluate import Policy
@@ -30,6 +30,7 @@ class MembersForm(forms.Form):
     members = forms.MultipleChoiceField(
         label="Members", required=False, widget=forms.CheckboxSelectMultiple
     )
+    shown = forms.CharField(required=False, widget=forms.HiddenInput)  # who was in it
     end = forms.CharField(widget=forms.HiddenInput)  # or a form that was cut off would empty it
 
     def __init__(self, people: Iterable[User], data: Any = None, **more: Any) -> None:
@@ -37,6 +38,10 @@ class MembersForm(forms.Form):
         self.people = {str(person.pk): person for person in people}
         choices = [(key, _described(person)) for key, person in self.people.items()]
         offer_choices(self, "members", choices)
+
+    def clean_shown(self) -> list[int]:
+        """Take apart who was in the group when the page was drawn."""
+        return [int(key) for key in self.cleaned_data["shown"].split() if key in self.people]
 
     def chosen(self) -> list[User]:
         """Return the people who were ticked."""
@@ -93,8 +98,13 @@ def set_members(request: PersonRequest, group_id: int) -> HttpResponse:
     form = MembersForm(queries.people(), request.POST)
     if not form.is_valid():
         return _group_page(request, which, members_form=form)
-    services.set_members(which, members=form.chosen(), by=actor(request))
-    messages.success(request, f"The members of {which} are saved.")
+    shown_members = form.cleaned_data["shown"]
+    try:
+        services.set_members(which, members=form.chosen(), by=actor(request), shown=shown_members)
+    except ChangedMeanwhile as error:
+        messages.warning(request, str(error))
+    else:
+        messages.success(request, f"The members of {which} are saved.")
     return redirect("web:group", group_id)
 
 
@@ -120,7 +130,7 @@ def _group_page(
 ) -> HttpResponse:
     members = [str(person.pk) for person in group.members.all()]
     members_form = members_form or MembersForm(
-        queries.people(), initial={"members": members, "end": "1"}
+        queries.people(), initial={"members": members, "shown": " ".join(members), "end": "1"}
     )
     confirm_form = confirm_form or ConfirmNameForm(group.name)
     context = {

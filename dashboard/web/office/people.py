@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from dashboard.accounts import queries
-from dashboard.accounts.errors import LastAdmin, NameTaken, NotPermitted
+from dashboard.accounts.errors import ChangedMeanwhile, LastAdmin, NameTaken, NotPermitted
 from dashboard.accounts.models import User
 from dashboard.accounts.services import people as services
 from dashboard.accounts.services.factors import has_factor
@@ -44,6 +44,12 @@ class RolesForm(forms.Form):
     def flags(self) -> dict[str, bool]:
         """Return each role with whether the person is to have it."""
         return {role: role in self.cleaned_data["roles"] for role in ROLES}
+
+
+class ChangeRolesForm(RolesForm):
+    """What somebody may do from now on, and what they could do when the page was drawn."""
+
+    shown = forms.CharField(required=False, widget=forms.HiddenInput)
 
 
 class InviteForm(RolesForm):
@@ -117,11 +123,15 @@ def person(request: PersonRequest, person_id: int) -> HttpResponse:
 def change_roles(request: PersonRequest, person_id: int) -> HttpResponse:
     """Give and take roles."""
     account = get_object_or_404(User, pk=person_id)
-    form = RolesForm(request.POST)
+    form = ChangeRolesForm(request.POST)
     if not form.is_valid():
         return _person_page(request, account, roles_form=form)
     try:
-        services.change_roles(account, roles=form.flags(), by=actor(request))
+        shown_roles = form.cleaned_data["shown"].split()
+        services.change_roles(account, roles=form.flags(), by=actor(request), shown=shown_roles)
+    except ChangedMeanwhile as error:
+        messages.warning(request, str(error))
+        return redirect("web:person", person_id)
     except LastAdmin as error:
         form.add_error("roles", str(error))
         return _person_page(request, account, roles_form=form)
@@ -173,11 +183,13 @@ def _person_page(
     request: PersonRequest,
     person: User,
     *,
-    roles_form: RolesForm | None = None,
+    roles_form: ChangeRolesForm | None = None,
     confirm_form: ConfirmNameForm | None = None,
 ) -> HttpResponse:
     role_names = [role for role in services.ROLES if getattr(person, f"is_{role}")]
-    roles_form = roles_form or RolesForm(initial={"roles": role_names})
+    roles_form = roles_form or ChangeRolesForm(
+        initial={"roles": role_names, "shown": " ".join(role_names)}
+    )
     confirm_form = confirm_form or ConfirmNameForm(person.username)
     context = {
         "person": person,

@@ -18,6 +18,7 @@ from dashboard.notifications import queries, services
 from dashboard.notifications.addresses import LONGEST_URL
 from dashboard.notifications.errors import (
     AddressRefused,
+    ChangedMeanwhile,
     ChangeNotAllowed,
     NotSent,
 )
@@ -45,6 +46,8 @@ class WebhookForm(forms.Form):
             }
         ),
     )
+
+    shown = forms.CharField(required=False, widget=forms.HiddenInput)  # when it was changed last
 
 
 class NewSecretForm(forms.Form):
@@ -92,8 +95,15 @@ def webhook(request: PersonRequest, agent_id: int) -> HttpResponse:
     url = form.cleaned_data["url"]
     try:
         hook, secret = services.set_webhook(
-            agent=agent, url=url, by=request.user, auth=auth(request)
+            agent=agent,
+            url=url,
+            by=request.user,
+            auth=auth(request),
+            shown_at=form.cleaned_data["shown"],
         )
+    except ChangedMeanwhile as error:
+        messages.warning(request, str(error))
+        return redirect("web:webhook", agent_id)
     except AddressRefused as error:
         form.add_error("url", f"{error} Nothing was changed.")
         return _page(request, agent, form=form)
@@ -161,7 +171,9 @@ def _when_sent(webhook: Webhook) -> str:
 
 def _page(request: PersonRequest, agent: Agent, *, form: WebhookForm | None) -> HttpResponse:
     hook = queries.webhook_of(agent.pk)
-    form = form or WebhookForm(initial={"url": hook.url if hook else ""})
+    form = form or WebhookForm(
+        initial={"url": hook.url, "shown": hook.changed_at.isoformat()} if hook else {}
+    )
     context = {
         "agent": agent,
         "webhook": hook,

@@ -78,7 +78,7 @@ def actions(reply):
 
 def test_a_person_is_picked_and_what_was_done_to_them_counts(admin):
     ben = make.person("ben")
-    admin.post(f"/people/{ben.pk}/roles", {"roles": ["reviewer"]})
+    admin.post(f"/people/{ben.pk}/roles", {"roles": ["reviewer"], "shown": ""})
     admin.post("/hold", {"reason": "drill"})
 
     assert actions(admin.get("/audit?person=ben"))[0] == "person.roles_changed"

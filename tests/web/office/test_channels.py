@@ -8,6 +8,7 @@ from dashboard.clock import database_now
 from dashboard.notifications.models import HOUSE_EVENTS, Channel, Message, NoticeEvent, State
 from dashboard.notifications.services import queue_notices
 from tests import make
+from tests.web.pages import value_of
 
 URL = "https://hooks.example.org/T0/SECRET"
 BY_ADA = ("user:ada", "session:password")
@@ -111,16 +112,29 @@ def test_a_name_that_is_taken_is_said(admin, mail, read):
 
 
 def test_an_address_that_is_left_empty_is_kept(admin, webhook):
-    given = {"name": "Operations", "address": "", **ALL, "least": "high"}
+    shown = value_of(admin.get(f"/channels/{webhook.pk}"), "shown")
+    given = {"name": "Operations", "address": "", **ALL, "least": "high", "shown": shown}
     assert admin.post(f"/channels/{webhook.pk}", given).status_code == 302
 
     webhook.refresh_from_db()
     assert (webhook.name, webhook.address, webhook.least) == ("Operations", URL, "high")
 
 
+def test_what_another_admin_changed_meanwhile_is_not_overwritten(admin, mail):
+    shown = value_of(admin.get(f"/channels/{mail.pk}"), "shown")
+    wish = {"name": "On call", "address": "new@example.org", **ALL, "shown": shown}
+    admin.post(f"/channels/{mail.pk}", wish)
+    wish["address"] = "old@example.org"
+    reply = admin.post(f"/channels/{mail.pk}", wish, follow=True)
+
+    assert Channel.objects.get(name="On call").address == "new@example.org"
+    assert "changed in the meantime. Nothing was saved" in reply.content.decode()
+
+
 def test_groups_can_be_chosen(admin, mail, alice):
     make.group("laser", alice)
-    given = {"name": "On call", "address": "", **ALL, "groups": ["laser"]}
+    shown = value_of(admin.get(f"/channels/{mail.pk}"), "shown")
+    given = {"name": "On call", "address": "", **ALL, "groups": ["laser"], "shown": shown}
     admin.post(f"/channels/{mail.pk}", given)
 
     assert Channel.objects.get(name="On call").groups == '["laser"]'

@@ -4,6 +4,7 @@ import pytest
 
 from dashboard.accounts.models import Group
 from tests import make
+from tests.web.pages import value_of
 
 BY_ADA = ("user:ada", "session:password")
 ASKS = {"name": "By operators", "effect": "review", "demands": {"groups": ["operators"]}}
@@ -24,9 +25,11 @@ def add(client, name):
     return client.post("/people/groups", {"name": name})
 
 
-def members(client, path, *people):
-    ticked = {"members": [str(person.pk) for person in people], "end": "1"}
-    return client.post(f"{path}/members", ticked)
+def members(client, path, *people, shown=None):
+    if shown is None:
+        shown = value_of(client.get(path), "shown")
+    ticked = {"members": [str(person.pk) for person in people], "shown": shown, "end": "1"}
+    return client.post(f"{path}/members", ticked, follow=True)
 
 
 def who_is_in(group):
@@ -72,6 +75,15 @@ def test_who_is_ticked_is_in_it_and_nobody_else(admin, operators, path, bob, rec
 
     assert who_is_in(operators) == ["bob"]
     assert recorded("group.members_changed")[-1] == (*BY_ADA, "group:operators")
+
+
+def test_whoever_was_taken_out_meanwhile_does_not_come_back(admin, operators, path, alice, bob):
+    shown = value_of(admin.get(path), "shown")
+    members(admin, path)
+    reply = members(admin, path, alice, bob, shown=shown)
+
+    assert who_is_in(operators) == []
+    assert "were changed in the meantime. Nothing was saved" in reply.content.decode()
 
 
 def test_everybody_can_be_taken_out(admin, operators, path):

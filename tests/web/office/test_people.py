@@ -6,6 +6,7 @@ from dashboard.accounts.models import SignInLink, User
 from dashboard.accounts.services import people
 from dashboard.accounts.services.signing_in import make_link
 from tests import make
+from tests.web.pages import value_of
 
 BY_ADA = ("user:ada", "session:password")
 
@@ -85,14 +86,24 @@ def test_a_role_that_does_not_exist_adds_nobody(admin):
 
 
 def test_roles_are_replaced(admin, alice, path, recorded):
-    admin.post(f"{path}/roles", {"roles": ["admin", "auditor"]})
+    admin.post(f"{path}/roles", {"roles": ["admin", "auditor"], "shown": "reviewer"})
 
     assert roles_of(alice) == ["admin", "auditor"]
     assert recorded("person.roles_changed") == [(*BY_ADA, "user:alice")]
 
 
+def test_a_role_that_was_taken_meanwhile_does_not_come_back(admin, alice, path):
+    shown = value_of(admin.get(path), "shown")
+    people.change_roles(alice, roles={}, by=make.BY)
+    roles = {"roles": ["reviewer", "auditor"], "shown": shown}
+    reply = admin.post(f"{path}/roles", roles, follow=True)
+
+    assert roles_of(alice) == []
+    assert "were changed in the meantime. Nothing was saved" in reply.content.decode()
+
+
 def test_the_last_admin_cannot_step_down(admin, ada, read):
-    reply = admin.post(f"/people/{ada.pk}/roles", {"roles": ["reviewer"]})
+    reply = admin.post(f"/people/{ada.pk}/roles", {"roles": ["reviewer"], "shown": "admin"})
 
     assert reply.status_code == 422
     assert "ada is the only admin left. Nothing was changed" in read(reply, "main")

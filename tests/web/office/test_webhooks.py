@@ -6,6 +6,7 @@ from dashboard.clock import database_now
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.notifications.services import queue_decided
 from tests import make
+from tests.web.pages import value_of
 
 URL = "https://host.example.org/hook"
 BY_ADA = ("user:ada", "session:password")
@@ -63,10 +64,20 @@ def test_why_an_address_will_not_do_is_said(admin, path, read):
 
 
 def test_another_address_is_saved_and_shows_no_secret(admin, secret, path):
-    reply = admin.post(path, {"url": "https://other.example.org/"})
+    shown = value_of(admin.get(path), "shown")
+    reply = admin.post(path, {"url": "https://other.example.org/", "shown": shown})
 
     assert (reply.status_code, reply.url) == (302, path)
     assert Webhook.objects.get().url == "https://other.example.org/"
+
+
+def test_an_address_that_was_changed_meanwhile_stays(admin, secret, path):
+    shown = value_of(admin.get(path), "shown")
+    admin.post(path, {"url": "https://other.example.org/", "shown": shown})
+    reply = admin.post(path, {"url": URL, "shown": shown}, follow=True)
+
+    assert Webhook.objects.get().url == "https://other.example.org/"
+    assert "changed in the meantime. Nothing was saved" in reply.content.decode()
 
 
 @pytest.mark.parametrize(

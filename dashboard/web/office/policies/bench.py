@@ -20,8 +20,10 @@ from approval_client.wire import JsonError, Kind, Status, canonical_json, parse_
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import agents
 from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.queries.tool import UNLISTED, ToolStanding, any_classed, standing
 from dashboard.approvals.rules.content import problems_with
 from dashboard.approvals.rules.past_cases import past
+from dashboard.approvals.rules.tool import bare_spelling_of
 from dashboard.inspection.findings import INSPECTOR_VERSION
 from dashboard.policies import queries
 from dashboard.policies.evaluate import Effect, Evaluation, Policy, evaluate
@@ -131,6 +133,8 @@ _one_line = RegexValidator(
 
 _MOST_REPEATED = 1_000_000
 
+_OTHERWISE, _UNLISTED = "otherwise", "unlisted"
+
 _FOLDED = ("tool_class", "capability", "execution_mode", "run", "repeated", "asked_at")
 
 
@@ -206,9 +210,15 @@ class PastedForm(CandidateForm):
     agent = _line_field("Agent", initial="example", required=True, widget=plain(list="agents"))
     tool_class = forms.ChoiceField(
         label="Class of the tool",
-        choices=[("", "nobody has classed it"), *CLASSES.items()],
+        choices=[
+            ("", "nobody has classed it"),
+            *CLASSES.items(),
+            (_OTHERWISE, "nobody, but classed with another schema or spelling"),
+            (_UNLISTED, "in no list: the agent has too many tools"),
+        ],
         required=False,
-        help_text="Of a tool call.",
+        help_text="Of a tool call. A tool that is classed, called without its class, has another "
+        "schema.",
     )
     capability = _line_field("Capability", "As the agent names it; empty says nothing.")
     execution_mode = _line_field("Execution mode", "Such as readonly.")
@@ -275,7 +285,9 @@ def as_typed(question: Question) -> dict[str, Any]:
         "language": (content.get("language") or "") if is_code else "",
         "content": content["code"] if is_code else pretty_json(content),
         "agent": question.agent,
-        "tool_class": question.tool_class or "",
+        "tool_class": question.tool_class
+        or (_OTHERWISE if question.classed_otherwise else "")
+        or (_UNLISTED if question.is_unlisted else ""),
         "capability": question.capability,
         "execution_mode": question.execution_mode,
         "run": question.run_id,
@@ -482,6 +494,7 @@ def _page(request: PersonRequest, form: CandidateForm, **more: Any) -> HttpRespo
 
 
 def _question(fields: dict[str, Any]) -> Question:
+    tool = _standing(fields)
     return Question(
         kind=fields["kind"],
         content=fields["content"],
@@ -492,5 +505,19 @@ def _question(fields: dict[str, Any]) -> Question:
         execution_mode=fields["execution_mode"],
         run_id=fields["run"],
         repeated=fields["repeated"] or 0,
-        tool_class=ToolClass(fields["tool_class"]) if fields["tool_class"] else None,
+        tool_class=tool.tool_class,
+        classed_otherwise=tool.classed_otherwise,
+        is_unlisted=tool.is_unlisted,
     )
+
+
+def _standing(fields: dict[str, Any]) -> ToolStanding:
+    """Say how the class stands that was chosen, for a tool of that agent."""
+    chosen = fields["tool_class"]
+    if chosen in CLASSES:
+        return ToolStanding(ToolClass(chosen))
+    if chosen == _UNLISTED:
+        return UNLISTED
+    tool = fields["content"].get("tool") if fields["kind"] is Kind.TOOL_CALL else None
+    is_classed = bool(tool) and any_classed(fields["agent"], bare_spelling_of(tool))
+    return standing(None, is_name_classed=chosen == _OTHERWISE or is_classed)

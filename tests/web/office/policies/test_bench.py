@@ -4,8 +4,9 @@ import pytest
 
 from approval_client.wire import Kind
 from dashboard.api.schemas import CONTENTS
-from dashboard.approvals.models import ApprovalRequest, Inspection
+from dashboard.approvals.models import ApprovalRequest, Inspection, Tool
 from dashboard.approvals.rules.content import problems_with
+from dashboard.approvals.services.tool import ClassChange, class_tools
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.sentences import SENTENCES
@@ -30,6 +31,10 @@ TWO = {
     "demands": {"approvals": 2, "groups": ["operators"], "reason_required": True},
 }
 CALL = {"tool": "delete_user", "arguments": {"user_id": "12"}}
+NOTHING_SET = {
+    "global_mode": "selective",
+    "capabilities": {"python_execution": None, "memory": None},
+}
 TOO_MANY = 1_000_001
 
 
@@ -102,6 +107,28 @@ def test_how_the_answer_adds_up_is_what_the_page_of_a_request_would_say(attempt)
         MODES[ModeSays.ALL_CODE],
         "Rule “prints”: a person must approve.",
     ]
+
+
+def test_a_call_whose_tool_is_classed_with_another_schema_asks_a_person(
+    attempt, read, reviewer, token, ada
+):
+    reads = {"name": "Reading", "effect": "approve", "when": {"tools": ["get_order"]}}
+    make.in_force(reads, modes=NOTHING_SET)
+    call = {"tool": "get_order", "arguments": {}}
+    make.pending(token, kind="tool_call", content=call)
+    tool = Tool.objects.get()
+    class_tools({tool.pk: ClassChange("", "reads")}, by=ada, auth="session:password")
+    schema = {"tool_schema": {"type": "string"}}
+    asked = make.pending(token, kind="tool_call", content=call, evidence=schema)
+    copy = tree(reviewer.get(f"/policies/bench?copy={asked.pk}"))
+    options = copy.one("select", name="tool_class").all("option")
+    [chosen] = [option for option in options if "selected" in option.attributes]
+
+    typed = {"kind": "tool_call", "content": json.dumps(call), "agent": token.agent.name}
+    for tool_class in (chosen["value"], ""):
+        answer = read(attempt(**typed, tool_class=tool_class), "answer")
+        assert "A person is asked." in answer
+    assert "approved at once" in read(attempt(**typed, tool_class="reads"), "answer")
 
 
 def test_what_the_agent_claims_is_tried_too(attempt):
