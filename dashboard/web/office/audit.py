@@ -11,7 +11,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.db.models import CharField, Value
+from django.db.models import CharField, Q, Value
 from django.db.models.functions import Cast, Replace
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -84,6 +84,8 @@ class AuditForm(forms.Form):
         _, of_kind = GROUPS.get(chosen["kind"], ("", {}))
         return LogFilter(
             names=names,
+            mentions=(queries.mentions_of_person(person) if person else Q())
+            | (queries.mentions_of_agent(agent) if agent else Q()),
             subjects=_requests_of(agent) if agent else None,
             actions=tuple(of_kind),
             since=_midnight(chosen["since"]),
