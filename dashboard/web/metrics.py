@@ -34,6 +34,7 @@ from dashboard.approvals.queries import figures
 from dashboard.approvals.queries.hold import active_hold, database_doubt
 from dashboard.approvals.queries.present import log_problem, read_present
 from dashboard.approvals.rules.readiness import database_file
+from dashboard.audit.heads import keeping_problem
 from dashboard.audit.queries import head, last_backup, last_ended
 from dashboard.live.push import company
 from dashboard.live.threads import DatabaseThread
@@ -248,6 +249,11 @@ def _of_process() -> bytes:
     own_figures = [
         _own("approvals_waits", "Waits of agents that are open.", waits),
         _own("approvals_open_pages", "Pages that are open.", pages),
+        _own(
+            "approvals_heads_failing",
+            "Whether heads of the log are not kept where AUDIT_HEADS says.",
+            bool(keeping_problem()),
+        ),
         _own("approvals_deaf", "Whether Redis tells nothing, so pages are late.", is_deaf),
         _gauge(
             "approvals_threads",

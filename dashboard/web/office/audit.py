@@ -22,6 +22,7 @@ from approval_client.wire import canonical_json, parse_json
 from dashboard.accounts.queries import agents, people
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.audit import queries, services
+from dashboard.audit.heads import keeping_problem
 from dashboard.audit.models import AuditEntry, AuditVerification
 from dashboard.audit.names import agent_name, user_name
 from dashboard.audit.queries import LogFilter
@@ -196,6 +197,7 @@ def _page(request: PersonRequest, verify_form: VerifyForm, status: int = 200) ->
         "verify_form": verify_form,
         "verified": _verified(),
         "head": queries.head(),
+        "heads_problem": keeping_problem(),
         "backed_up": times.moment(backup.at, database_now()) if backup else None,
         "rows": [_row(entry, sentence(entry, references)) for entry in page_entries],
         "older": _older(request.GET, page_entries[-1].seq) if len(entries) > PAGE_SIZE else "",

@@ -285,3 +285,10 @@ def test_a_hundred_entries_cost_as_many_queries_as_one(auditor, cost):
     entries(150)
 
     assert cost(auditor, "/audit") == before
+
+
+def test_that_heads_are_not_kept_is_said(auditor, read, settings, tmp_path):
+    assert "Heads of the log are not kept" not in read(auditor.get("/audit"), "main")
+
+    settings.AUDIT_HEADS = str(tmp_path / "gone" / "heads")
+    assert "Heads of the log are not kept" in read(auditor.get("/audit"), "main")
