@@ -115,8 +115,8 @@ def _went_back() -> timedelta:
     entry_before = AuditEntry.objects.filter(seq=OuterRef("seq") - 1).values("at")
     entries = AuditEntry.objects.filter(seq__gt=seq, seq__lte=end.seq)
     entries = entries.annotate(before=Subquery(entry_before)).filter(at__lt=F("before"))
-    for before, at in entries.order_by("seq").values_list("before", "at"):
-        went_back += before - at
+    for earlier_at, at in entries.order_by("seq").values_list("before", "at"):
+        went_back += earlier_at - at
     _Walked.so_far = (Head(end.seq, end.hash), went_back)
     return went_back
 

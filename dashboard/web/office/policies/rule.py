@@ -652,13 +652,13 @@ class RuleEditor:
 def can_write_back(rule: Rule) -> bool:
     """Whether the form, sent as it is shown, makes the same rule again."""
     names = [*rule.demands.groups, *filter(None, [rule.demands.escalate_to])]
-    shown = RuleEditor(names, rule=rule)
+    page = RuleEditor(names, rule=rule)
     data = MultiValueDict[str, str]()
-    for form in (shown.form, shown.rows.management_form, *shown.rows.forms):
+    for form in (page.form, page.rows.management_form, *page.rows.forms):
         for name, text in _sent(form):
             data.appendlist(name, text)
-    sent = RuleEditor(names, data, rule)
-    return sent.is_valid() and _written(sent.rule) == _written(rule)
+    reply = RuleEditor(names, data, rule)
+    return reply.is_valid() and _written(reply.rule) == _written(rule)
 
 
 def _sent(form: forms.BaseForm) -> Iterator[tuple[str, str]]:
