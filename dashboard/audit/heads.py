@@ -112,6 +112,25 @@ def keep_in_file(path: Path, head: Head) -> None:
         os.close(descriptor)
 
 
+class _Keeping:
+    """What came of it when this process last kept a head: see ``keeping_problem``."""
+
+    problem = ""
+
+
+def note_keeping(problem: str) -> None:
+    """Remember why a head could not be kept; empty once one is."""
+    _Keeping.problem = problem
+
+
+def keeping_problem() -> str:
+    """Say why heads are not kept where ``AUDIT_HEADS`` says, as far as this process knows."""
+    path = heads_file()
+    if path and not os.access(path, os.W_OK):
+        return f"The file {path} cannot be written to."
+    return _Keeping.problem if settings.AUDIT_HEADS else ""
+
+
 def _after_the_rest(descriptor: int) -> str:
     # A crash or a full disk may have left the start of a line, which the next must not go on.
     size = os.fstat(descriptor).st_size

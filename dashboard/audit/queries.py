@@ -6,16 +6,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Q, QuerySet, Value
-from django.db.models.functions import Replace
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Replace, StrIndex
+from django.db.models.lookups import GreaterThan
 
+from approval_client.wire import canonical_json
 from dashboard.audit.actions import Action
 from dashboard.audit.heads import Head
 from dashboard.audit.models import AuditEntry, AuditHead, AuditVerification
+from dashboard.audit.names import agent_name
 from dashboard.clock import CLOCKS_DIFFER_BY
 
 BACKUP = "backup"
 """The subject of entries about backups."""
+
+_PIECE = 100_000  # entries that one statement reads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +30,7 @@ class LogFilter:
     Attributes:
         names: Who acted, or whom it was about; any of these, such as ``"user:ana"``.
         subjects: Ids of requests that count as well, in hexadecimal digits without hyphens.
+        mentions: What else was about them: see ``mentions_of_agent`` and ``mentions_of_person``.
         actions: What happened.
         since: From this moment on.
         until: Before this moment.
@@ -33,6 +39,7 @@ class LogFilter:
 
     names: tuple[str, ...] = ()
     subjects: QuerySet[Any, str] | None = None
+    mentions: Q = Q()  # noqa: RUF009 - nothing changes it
     actions: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
@@ -48,6 +55,7 @@ def newest(log_filter: LogFilter, most: int) -> list[AuditEntry]:
         entries = entries.filter(action__in=log_filter.actions)
     if log_filter.names:
         about = Q(actor__in=log_filter.names) | Q(subject__in=log_filter.names)
+        about |= log_filter.mentions
         if log_filter.subjects is not None:
             entries = entries.alias(hex=Replace("subject", Value("-"), Value("")))
             about |= Q(hex__in=log_filter.subjects)
@@ -55,17 +63,38 @@ def newest(log_filter: LogFilter, most: int) -> list[AuditEntry]:
     return list(entries[:most])
 
 
+def mentions_of_agent(name: str) -> Q:
+    """Entries about an agent whose subject is something of it: a notebook, a tool, a grant."""
+    of_notebook = Q(subject=name, action__in=(Action.NOTEBOOK_SENT, Action.NOTEBOOK_DELETED))
+    return of_notebook | _says(agent=name) | _says(agent=agent_name(name))
+
+
+def mentions_of_person(name: str) -> Q:
+    """Entries about a person whose subject is another: a group, an agent, a request, a policy."""
+    of_group = Q(subject__startswith="group:") & _details_have(canonical_json(name))
+    keys = ("author", "confirmed_by", "edited_by", "from", "owner", "to")
+    return of_group | Q.create([_says(**{key: name}) for key in keys], connector=Q.OR)
+
+
+def _says(**detail: str) -> Q:
+    return _details_have(canonical_json(detail)[1:-1])
+
+
+def _details_have(text: str) -> Q:
+    return Q(GreaterThan(StrIndex("details", Value(text)), 0))
+
+
 def _between(since: datetime | None, until: datetime | None) -> QuerySet[AuditEntry]:
     """The entries from one moment on and before another.
 
     Entries stand in the order of time, but for clocks that go back by less than they may. So
     where they begin and end is found by halves: an index would cost every decision a write. Where
-    an earlier time was accepted there is no such order, and all of them are looked at.
+    a clock stood wrong there is no such order, and all of them are looked at.
     """
     entries = AuditEntry.objects.all()
     if not since and not until:
         return entries
-    went_back = about("").filter(action=Action.CLOCK_ACCEPTED).exists()
+    went_back = _went_back() > CLOCKS_DIFFER_BY
     if since:
         start = 1 if went_back else _first_at(since, early=CLOCKS_DIFFER_BY)
         entries = entries.filter(seq__gte=start, at__gte=since)
@@ -73,6 +102,34 @@ def _between(since: datetime | None, until: datetime | None) -> QuerySet[AuditEn
         end = _last() + 1 if went_back else _first_at(until, early=-CLOCKS_DIFFER_BY)
         entries = entries.filter(seq__lt=end, at__lt=until)
     return entries
+
+
+class _Walked:
+    """How far this process looked for clocks that went back, and by how much they did in all."""
+
+    so_far: tuple[Head, timedelta] | None = None
+
+
+def _went_back() -> timedelta:
+    """Return by how much clocks went back in all of the log. A process reads each entry once."""
+    end = head()
+    if end is None:
+        return timedelta()
+    so_far = _Walked.so_far
+    seq, went_back = (so_far[0].seq, so_far[1]) if so_far else (0, timedelta())
+    if so_far and lacks(so_far[0]):  # another database than before
+        seq, went_back = 0, timedelta()
+    entry_before = AuditEntry.objects.filter(seq=OuterRef("seq") - 1).values("at")
+    pairs = AuditEntry.objects.annotate(before=Subquery(entry_before)).filter(at__lt=F("before"))
+    while seq < end.seq:  # in pieces, so that what was read stays read where there is no more time
+        piece = pairs.filter(seq__gt=seq, seq__lte=seq + _PIECE).order_by("seq")
+        for earlier_at, at in piece.values_list("before", "at"):
+            went_back += earlier_at - at
+        seq += _PIECE
+        entries = AuditEntry.objects.filter(seq__lte=seq).values_list("seq", "hash")
+        for place in entries.order_by("-seq")[:1]:
+            _Walked.so_far = (Head(*place), went_back)
+    return went_back
 
 
 def _first_at(moment: datetime, *, early: timedelta) -> int:

@@ -38,6 +38,7 @@ from dashboard.audit.heads import (
     heads_file,
     keep_beside,
     keep_in_file,
+    note_keeping,
 )
 from dashboard.audit.queries import head as audit_head
 from dashboard.clock import database_now
@@ -171,7 +172,12 @@ async def keep_heads() -> None:
         nonlocal kept_head
         head = await current_hub().work(_head)
         if head and head != kept_head:
-            await _keep_head(head)
+            try:
+                await _keep_head(head)
+            except Exception as error:
+                note_keeping(str(error))
+                raise
+            note_keeping("")
             kept_head = head
 
     if settings.AUDIT_HEADS:

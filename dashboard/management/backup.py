@@ -21,6 +21,7 @@ from django.core.management.base import CommandError
 from django.db import connection
 
 from dashboard import settings as configured
+from dashboard.approvals.rules.readiness import database_file
 from dashboard.audit.heads import Head, give_to_owner
 
 BUSY_S = 20
@@ -54,6 +55,7 @@ def copy_beside(file: Path) -> Path:
     if file.exists():
         raise CommandError(f"{file} exists already. Nothing was done. Name another file.")
     part = file.with_name(f"{file.name}.part")
+    _delete_part(part)  # of one that was killed
     try:
         with _private():
             if connection.vendor == "sqlite":
@@ -62,12 +64,23 @@ def copy_beside(file: Path) -> Path:
                 _dump(part)
         _reach_disk(part)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        _delete_part(part)
         raise CommandError(f"{file} could not be written ({error}). There is no backup.") from None
     except CommandError:
-        part.unlink(missing_ok=True)
+        _delete_part(part)
         raise
     return part
+
+
+def _delete_part(part: Path) -> None:
+    for path in (part, *(Path(f"{part}{end}") for end in _BESIDE)):
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise CommandError(
+                f"{path} cannot be removed ({error.strerror}). There is no backup. Remove it, or "
+                "name another file."
+            ) from None
 
 
 def keep(part: Path, file: Path) -> None:
@@ -165,9 +178,7 @@ def restored_aside(file: Path) -> Iterator[str]:
     if not file.is_file():
         raise CommandError(f"There is no file {file}. Nothing was done.")
     if connection.vendor == "sqlite":
-        aside = Path(connection.settings_dict["NAME"]).with_name(
-            f"restoring-{uuid4().hex}.sqlite3"
-        )
+        aside = database_file().with_name(f"restoring-{uuid4().hex}.sqlite3")
         _delete_left_behind(aside.parent)
         try:
             with _private():
@@ -220,7 +231,7 @@ def swap_in(url: str) -> str:
     moment = time.strftime("%Y%m%d%H%M%S", time.gmtime())
     connection.close()
     if connection.vendor == "sqlite":
-        aside, used = Path(url.removeprefix("sqlite:///")), Path(connection.settings_dict["NAME"])
+        aside, used = Path(url.removeprefix("sqlite:///")), database_file()
         place = used.with_name(f"{used.name}.before-{moment}")
         _reach_disk(aside)
         _give_to_owner(aside)

@@ -71,6 +71,34 @@ def make_data_dir() -> Path:
     return folder
 
 
+def folder_doubt() -> str:
+    """Say why the data folder could not be made or written to, without making anything."""
+    folder: Path = settings.DATA_DIR
+    present = next(path for path in (folder, *folder.parents) if os.path.exists(path))  # noqa: PTH110 - no error, whatever it is
+    if present.is_dir() and os.access(present, os.W_OK | os.X_OK):
+        return ""
+    return (
+        f"The data folder {folder} cannot be written to. Make it writable, or name another one in "
+        "DASHBOARD_DATA_DIR."
+    )
+
+
+def key_file_doubt(file: Path) -> str:
+    """Say what is wrong with the secret key that ``start`` made; empty if it made none yet."""
+    try:
+        key = file.read_text(encoding="utf-8").strip()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        return f"The key in {file} cannot be read ({error}). Make it readable to this account."
+    if not is_weak(key):
+        return ""
+    return (
+        f"The key in {file} is empty or weak, and whoever guesses it can sign in as anybody. "
+        "Delete the file: a new one is made and everybody signs in again."
+    )
+
+
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach ``host``."""
     try:

@@ -28,7 +28,7 @@ from dashboard.accounts.services.signing_in import make_link
 from dashboard.approvals import guards
 from dashboard.approvals.rules.readiness import newer_migrations, obstacles
 from dashboard.cookies import cookie_names
-from dashboard.management.preflight import CannotStart, is_weak, make_data_dir
+from dashboard.management.preflight import CannotStart, key_file_doubt, make_data_dir
 from dashboard.pages import uncollected
 
 log = logging.getLogger(__name__)
@@ -126,14 +126,9 @@ def _keep_secret_key(folder: Path) -> None:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
             file.write(secrets.token_urlsafe(48))
         new.rename(key_file)
-    key = key_file.read_text(encoding="utf-8").strip()
-    if is_weak(key):
-        raise CannotStart(
-            f"Nothing was started. The key in {key_file} is empty or weak, and whoever guesses "
-            "it can sign in as anybody. Delete the file: a new one is made and everybody signs "
-            "in again."
-        )
-    settings.SECRET_KEY = key
+    if doubt := key_file_doubt(key_file):
+        raise CannotStart(f"Nothing was started. {doubt}")
+    settings.SECRET_KEY = key = key_file.read_text(encoding="utf-8").strip()
     names = cookie_names(key, https=settings.SESSION_COOKIE_SECURE)
     settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME = names
 

@@ -12,6 +12,7 @@ import hmac
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from ipaddress import ip_address, ip_network
 from pathlib import Path
@@ -32,6 +33,8 @@ from prometheus_client.registry import Collector
 from dashboard.approvals.queries import figures
 from dashboard.approvals.queries.hold import active_hold, database_doubt
 from dashboard.approvals.queries.present import log_problem, read_present
+from dashboard.approvals.rules.readiness import database_file
+from dashboard.audit.heads import keeping_problem
 from dashboard.audit.queries import head, last_backup, last_ended
 from dashboard.live.push import company
 from dashboard.live.threads import DatabaseThread
@@ -210,8 +213,11 @@ def _of_storage() -> Iterator[Metric]:
     yield GaugeMetricFamily("approvals_database_bytes", "Size of the database.", _bytes())
     folders = {"data": Path(settings.DATA_DIR)}
     if connection.vendor == "sqlite":
-        folders["database"] = Path(connection.settings_dict["NAME"]).parent
-    free = {name: shutil.disk_usage(folder).free for name, folder in folders.items()}
+        folders["database"] = database_file().parent
+    free = {}
+    for name, folder in folders.items():
+        with suppress(OSError):  # a folder that is gone has no figure
+            free[name] = shutil.disk_usage(folder).free
     yield _gauge("approvals_disk_free_bytes", "Room on the disk of a folder.", free, ["folder"])
 
 
@@ -243,6 +249,11 @@ def _of_process() -> bytes:
     own_figures = [
         _own("approvals_waits", "Waits of agents that are open.", waits),
         _own("approvals_open_pages", "Pages that are open.", pages),
+        _own(
+            "approvals_heads_failing",
+            "Whether heads of the log are not kept where AUDIT_HEADS says.",
+            bool(keeping_problem()),
+        ),
         _own("approvals_deaf", "Whether Redis tells nothing, so pages are late.", is_deaf),
         _gauge(
             "approvals_threads",

@@ -56,3 +56,12 @@ def test_after_an_earlier_time_was_accepted_everything_is_found(record_at):
 
     assert minutes_between(5, 9) == [5, 6, 7, 8]
     assert minutes_between(-40, -38) == [-40, -39]
+
+
+def test_after_the_clock_stood_wrong_everything_is_found(record_at):
+    for minute in (*range(20), *range(-2880, -2868), *range(60, 63)):
+        record_at(minute)
+
+    assert minutes_between(5, 9) == [5, 6, 7, 8]
+    assert minutes_between(-2880, -2878) == [-2880, -2879]
+    assert minutes_between(60, 70) == [60, 61, 62]

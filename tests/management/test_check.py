@@ -43,6 +43,21 @@ def test_a_wrong_setting_and_what_stands_in_the_way_are_said_together(
     assert second.startswith("The clock was set back")
 
 
+def test_where_start_would_refuse_the_folder_or_its_key_that_is_said(
+    command, db, served, token, settings, tmp_path
+):
+    settings.SECRET_KEY_IS_CONFIGURED = False
+    settings.MADE_KEY_FILE = tmp_path / "secret_key"
+    settings.MADE_KEY_FILE.write_text("a" * 60)
+    settings.DATA_DIR = settings.MADE_KEY_FILE / "data"
+
+    with pytest.raises(CommandError) as refusal:
+        command("check")
+    first, second = str(refusal.value).splitlines()
+    assert first.startswith(f"The data folder {settings.DATA_DIR} cannot be written to.")
+    assert second.startswith(f"The key in {settings.MADE_KEY_FILE} is empty or weak")
+
+
 def test_before_the_first_start_no_database_is_made(command, monkeypatch, db):
     monkeypatch.setattr(command_check, "_is_new", lambda: True)
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from dashboard.audit.heads import Head, kept_heads
+from dashboard.audit.heads import Head, keeping_problem, kept_heads
 from dashboard.management import background
 from dashboard.notifications.sending import Sent
 
@@ -88,3 +88,22 @@ def test_a_line_that_a_crash_left_unfinished_does_not_count(heads, settings, tmp
     heads(SECOND)
 
     assert kept_heads() == {1: {FIRST.hash}, 2: {SECOND.hash}}
+
+
+def test_while_heads_are_not_kept_that_is_said(heads, settings, tmp_path, monkeypatch):
+    settings.AUDIT_HEADS = str(tmp_path / "gone" / "heads")
+    heads(FIRST)
+    assert keeping_problem() == f"The file {settings.AUDIT_HEADS} cannot be written to."
+
+    settings.AUDIT_HEADS = "https://heads.example/keep"
+    answers = [Sent(taken=True, said=""), Sent(taken=False, said="It answered 500.")]
+
+    async def send(*_):
+        return answers.pop()
+
+    monkeypatch.setattr(background, "send", send)
+    monkeypatch.setattr(settings, "AUDIT_HEADS_EVERY_S", 9)
+    heads(FIRST)
+    assert keeping_problem().endswith("It answered 500.")
+    heads(FIRST)
+    assert keeping_problem() == ""

@@ -1,10 +1,16 @@
 """What ``restore`` says is lost, by the database in use and by the head in the data folder."""
 
+import sqlite3
+from contextlib import closing
+from types import SimpleNamespace
+
 import pytest
 
+from dashboard.approvals.rules import readiness
 from dashboard.audit import heads
 from dashboard.audit.heads import Head
 from dashboard.audit.models import AuditHead
+from dashboard.management import backup
 from dashboard.management.commands import restore
 from dashboard.management.commands.restore import what_is_lost
 from tests import make
@@ -90,3 +96,51 @@ def test_a_head_that_cannot_be_read_leaves_it_open(present, backup_has, beside):
     beside.write_text("something else")
 
     assert what_is_lost(present, "url").startswith("Nobody can tell what would be lost")
+
+
+@pytest.fixture
+def linked(tmp_path, monkeypatch):
+    """A database whose name is a link to a file in another folder; returns the link."""
+    folder, link = tmp_path / "disk", tmp_path / "dashboard.sqlite3"
+    folder.mkdir()
+    with closing(sqlite3.connect(folder / "base.sqlite3")) as base:
+        base.execute("CREATE TABLE present (id)")
+    link.symlink_to(folder / "base.sqlite3")
+    names = {"NAME": str(link)}
+    stand_in = SimpleNamespace(vendor="sqlite", close=lambda: None, settings_dict=names)
+    monkeypatch.setattr(backup, "connection", stand_in)
+    monkeypatch.setattr(readiness, "connection", stand_in)
+    return link
+
+
+def test_a_database_is_replaced_where_its_link_leads(linked, tmp_path):
+    aside = tmp_path / "disk" / "aside.sqlite3"
+    aside.write_bytes(b"restored")
+    place = backup.swap_in(f"sqlite:///{aside}")
+
+    assert linked.is_symlink()
+    assert linked.read_bytes() == b"restored"
+    assert place.startswith(str(tmp_path / "disk" / "base.sqlite3.before-"))
+
+
+def test_what_a_killed_backup_left_does_not_stop_the_next(linked, tmp_path):
+    for end in ("", "-journal"):
+        (tmp_path / f"copy.part{end}").write_text("half a page")
+    part = backup.copy_beside(tmp_path / "copy")
+
+    with closing(sqlite3.connect(part)) as base:
+        assert base.execute("SELECT name FROM sqlite_master").fetchall() == [("present",)]
+    assert not (tmp_path / "copy.part-journal").exists()
+
+
+def test_the_disk_that_is_looked_at_is_the_one_of_the_file(linked, monkeypatch):
+    folders = []
+
+    def disk_usage(folder):
+        folders.append(folder)
+        return SimpleNamespace(free=0)
+
+    monkeypatch.setattr(readiness.shutil, "disk_usage", disk_usage)
+
+    assert [said[:12] for said in readiness._disk()] == ["The disk of "]
+    assert folders == [linked.resolve().parent]

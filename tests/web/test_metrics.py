@@ -261,3 +261,15 @@ def test_when_the_last_backup_was_made_is_a_figure_once_there_is_one(scraped):
 
     made_at = AuditEntry.objects.get(subject=BACKUP).at
     assert scraped()["approvals_backup_timestamp_seconds",] == made_at.timestamp()
+
+
+def test_a_data_folder_that_is_gone_has_no_figure_and_stops_no_other(db, settings, tmp_path):
+    settings.DATA_DIR = tmp_path / "gone"
+    folders = [
+        sample.labels["folder"]
+        for metric in metrics._of_storage()
+        for sample in metric.samples
+        if metric.name == "approvals_disk_free_bytes"
+    ]
+
+    assert "data" not in folders

@@ -139,8 +139,13 @@ def _kept_head() -> Iterator[str]:
         )
 
 
+def database_file() -> Path:
+    """The file of an SQLite database itself, where its name is a link."""
+    return Path(connection.settings_dict["NAME"]).resolve()
+
+
 def _disk() -> Iterator[str]:
-    folder = Path(connection.settings_dict["NAME"]).parent
+    folder = database_file().parent
     free_mb = shutil.disk_usage(folder).free / 2**20
     if free_mb < _LEAST_FREE_MB:
         yield (

@@ -17,7 +17,12 @@ from dashboard.accounts.models import User
 from dashboard.accounts.provider.metadata import metadata
 from dashboard.approvals.queries.hold import active_hold
 from dashboard.approvals.rules.readiness import obstacles
-from dashboard.management.preflight import misspelled, wrong_settings
+from dashboard.management.preflight import (
+    folder_doubt,
+    key_file_doubt,
+    misspelled,
+    wrong_settings,
+)
 
 _OF_DJANGO = ("args", "tags", "list_tags", "deploy", "databases")
 """Whoever gives one of these wants Django's own command."""
@@ -43,6 +48,7 @@ class Command(DjangoCheck):
         for doubt in misspelled(os.environ):
             self.stderr.write(doubt)
         reasons = wrong_settings(options["host"], insecure_http=options["insecure_http"])
+        reasons += filter(None, [folder_doubt(), _key_doubt()])
         is_new = _is_new()
         for doubt in _doubts_of_signing_in(is_new=is_new):
             self.stderr.write(doubt)
@@ -78,6 +84,10 @@ def _doubts_of_signing_in(*, is_new: bool) -> Iterator[str]:
 def _may_come_in(name: str) -> bool:
     admin = User.objects.filter(username__iexact=name, is_active=True, is_admin=True).first()
     return admin is not None and admin.has_usable_password()
+
+
+def _key_doubt() -> str:
+    return "" if settings.SECRET_KEY_IS_CONFIGURED else key_file_doubt(settings.MADE_KEY_FILE)
 
 
 def _is_new() -> bool:

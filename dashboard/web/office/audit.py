@@ -11,7 +11,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.db.models import CharField, Value
+from django.db.models import CharField, Q, Value
 from django.db.models.functions import Cast, Replace
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -22,6 +22,7 @@ from approval_client.wire import canonical_json, parse_json
 from dashboard.accounts.queries import agents, people
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.audit import queries, services
+from dashboard.audit.heads import keeping_problem
 from dashboard.audit.models import AuditEntry, AuditVerification
 from dashboard.audit.names import agent_name, user_name
 from dashboard.audit.queries import LogFilter
@@ -84,6 +85,8 @@ class AuditForm(forms.Form):
         _, of_kind = GROUPS.get(chosen["kind"], ("", {}))
         return LogFilter(
             names=names,
+            mentions=(queries.mentions_of_person(person) if person else Q())
+            | (queries.mentions_of_agent(agent) if agent else Q()),
             subjects=_requests_of(agent) if agent else None,
             actions=tuple(of_kind),
             since=_midnight(chosen["since"]),
@@ -194,6 +197,7 @@ def _page(request: PersonRequest, verify_form: VerifyForm, status: int = 200) ->
         "verify_form": verify_form,
         "verified": _verified(),
         "head": queries.head(),
+        "heads_problem": keeping_problem(),
         "backed_up": times.moment(backup.at, database_now()) if backup else None,
         "rows": [_row(entry, sentence(entry, references)) for entry in page_entries],
         "older": _older(request.GET, page_entries[-1].seq) if len(entries) > PAGE_SIZE else "",

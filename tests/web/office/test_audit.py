@@ -7,6 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dashboard.accounts.models import User
+from dashboard.accounts.services.groups import set_members
 from dashboard.accounts.services.people import OPERATOR
 from dashboard.approvals import services
 from dashboard.audit import queries
@@ -95,6 +96,23 @@ def test_what_people_did_with_the_requests_of_an_agent_counts(auditor, token, al
     assert found[0].entry.action == "approval.approved"
     assert {row.entry.subject for row in found} >= {str(approval.pk)}
     assert "agent:other" not in {row.entry.actor for row in found}
+
+
+def test_what_is_about_an_agent_or_a_person_by_the_way_counts(auditor, token, alice, ada):
+    name = token.agent.name
+    by = Actor("retention")
+    with transaction.atomic():
+        record(by, AuditEvent(Action.NOTEBOOK_DELETED, name, "0" * 64))
+        record(by, AuditEvent(Action.TOOL_CLASSED, "tool:1", details={"agent": f"agent:{name}"}))
+        record(
+            by, AuditEvent(Action.GRANT_MADE, "grant:1", details={"agent": name, "kind": "code"})
+        )
+    set_members(make.group("ops"), members=[alice], by=by)
+
+    seen = actions(auditor.get(f"/audit?agent={name}"))
+    assert {Action.NOTEBOOK_DELETED, Action.TOOL_CLASSED, Action.GRANT_MADE} <= set(seen)
+    assert "group.members_changed" in actions(auditor.get("/audit?person=alice"))
+    assert "group.members_changed" not in actions(auditor.get("/audit?person=ada"))
 
 
 def test_a_kind_of_event_is_picked(auditor, token, alice):
@@ -267,3 +285,10 @@ def test_a_hundred_entries_cost_as_many_queries_as_one(auditor, cost):
     entries(150)
 
     assert cost(auditor, "/audit") == before
+
+
+def test_that_heads_are_not_kept_is_said(auditor, read, settings, tmp_path):
+    assert "Heads of the log are not kept" not in read(auditor.get("/audit"), "main")
+
+    settings.AUDIT_HEADS = str(tmp_path / "gone" / "heads")
+    assert "Heads of the log are not kept" in read(auditor.get("/audit"), "main")

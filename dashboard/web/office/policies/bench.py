@@ -519,5 +519,5 @@ def _standing(fields: dict[str, Any]) -> ToolStanding:
     if chosen == _UNLISTED:
         return UNLISTED
     tool = fields["content"].get("tool") if fields["kind"] is Kind.TOOL_CALL else None
-    is_classed = bool(tool) and any_classed(fields["agent"], bare_spelling_of(tool))
+    is_classed = isinstance(tool, str) and any_classed(fields["agent"], bare_spelling_of(tool))
     return standing(None, is_name_classed=chosen == _OTHERWISE or is_classed)

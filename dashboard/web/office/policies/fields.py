@@ -14,6 +14,11 @@ _LONGEST_LINES = 12_000
 NOT_ASKED = ("", "does not matter")
 
 
+def with_plain_ends(text: str) -> str:
+    """Undo what browsers do to the ends of lines."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 class Lines(forms.CharField):
     """Some values, one a line; empty lines do not count.
 
@@ -29,8 +34,8 @@ class Lines(forms.CharField):
 
     def clean(self, value: Any) -> Any:
         """Return a tuple of what stands on the lines."""
-        text: str = super().clean(value)
-        return tuple(line.strip() for line in text.splitlines() if line.strip())
+        lines = with_plain_ends(super().clean(value)).split("\n")
+        return tuple(line.strip() for line in lines if line.strip())
 
     def prepare_value(self, value: Any) -> Any:
         """Write values below each other."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -15,6 +15,7 @@ from django.forms import BoundField
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.datastructures import MultiValueDict
 from django.views.decorators.http import require_http_methods
 
 from approval_client.wire import JsonError, Kind, canonical_json, parse_json
@@ -24,7 +25,7 @@ from dashboard.inspection.findings import Severity
 from dashboard.inspection.notes import FINDINGS
 from dashboard.policies import queries
 from dashboard.policies.errors import DraftMoved, ExamplesFail
-from dashboard.policies.evaluate import PolicyError, parse_rule
+from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, PolicyError, parse_rule
 from dashboard.policies.formats.policy_yaml import YamlError, dump, load
 from dashboard.policies.models import PolicyDraft
 from dashboard.policies.rules.rule import Argument, Demands, Effect, Example, Rule, When
@@ -40,11 +41,18 @@ from dashboard.web.office.policies.fields import (
     Lines,
     Named,
     WholeForm,
+    with_plain_ends,
     yes_no,
 )
 from dashboard.web.office.policies.policy import known_groups, read_policy
 
-MOST_ROWS = 50
+MOST_ROWS = 200
+"""Each has four fields, and Django takes a thousand of a form."""
+
+_YAML_ONLY = (
+    "This rule holds what the form cannot write back as it is, such as an end of a line in a "
+    "pattern or a blank around a name. Nothing can be saved here: change it as YAML."
+)
 
 _SPARE_ROWS = 2
 
@@ -353,6 +361,7 @@ class RuleForm(WholeForm):
     reason = forms.CharField(
         label="What the agent is told",
         required=False,
+        strip=False,
         max_length=1000,
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
     )
@@ -423,6 +432,10 @@ class RuleForm(WholeForm):
         choices += [(name, f"{name} (no such group)") for name in picks if name not in names]
         offer_choices(self, "groups", choices)
         offer_choices(self, "escalate_to", [("", "nobody else"), *choices])
+
+    def clean_reason(self) -> str:
+        """Keep the ends of lines as they were."""
+        return with_plain_ends(self.cleaned_data["reason"])
 
 
 def _named(initial: dict[str, Any]) -> Sequence[str]:
@@ -636,6 +649,33 @@ class RuleEditor:
         row.add_error(name if name in row.fields else None, sentence)
 
 
+def can_write_back(rule: Rule) -> bool:
+    """Whether the form, sent as it is shown, makes the same rule again."""
+    names = [*rule.demands.groups, *filter(None, [rule.demands.escalate_to])]
+    page = RuleEditor(names, rule=rule)
+    data = MultiValueDict[str, str]()
+    for form in (page.form, page.rows.management_form, *page.rows.forms):
+        for name, text in _sent(form):
+            data.appendlist(name, text)
+    reply = RuleEditor(names, data, rule)
+    return reply.is_valid() and _written(reply.rule) == _written(rule)
+
+
+def _sent(form: forms.BaseForm) -> Iterator[tuple[str, str]]:
+    """Yield names and texts as browsers send them: an input has no ends of lines."""
+    for field in form:
+        widget = field.field.widget
+        value = widget.format_value(field.value())
+        for text in value if isinstance(value, list | tuple) else [value or ""]:
+            has_lines = isinstance(widget, forms.Textarea)
+            plain_text = with_plain_ends(str(text))
+            yield field.html_name, plain_text.replace("\n", "\r\n" if has_lines else "")
+
+
+def _written(rule: Rule) -> str:
+    return Policy(EVERYTHING_TO_A_PERSON.modes, rules=(rule,)).to_json()
+
+
 def _written_examples(rule: Rule) -> dict[str, str]:
     return {name: _examples_written(getattr(rule, name)) for name in _EXAMPLES}
 
@@ -719,6 +759,9 @@ def _rule(draft: PolicyDraft | None, index: int) -> Rule | None:
 
 def _save(request: PersonRequest, editor: RuleEditor, index: int | None) -> HttpResponse:
     stamp, status = request.POST.get("stamp", ""), HTTPStatus.UNPROCESSABLE_ENTITY
+    present = None if index is None else _rule(queries.draft_of(request.user), index)
+    if present and not can_write_back(present):
+        return _page(request, editor, index, status)
     if not editor.is_valid():
         return _page(request, editor, index, status)
     try:
@@ -751,6 +794,7 @@ def _page(
     present = None if index is None else _rule(draft, index)
     _offer_known(editor.form)
     context = {
+        "yaml_only": _YAML_ONLY if present and not can_write_back(present) else "",
         "editor": editor,
         "index": index,
         "sentence": rule_sentence(present) if present else "",

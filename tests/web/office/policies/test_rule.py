@@ -340,3 +340,46 @@ def test_every_part_of_a_rule_has_a_field():
     elsewhere = {"when.arguments", "match", "not_match"}  # rows and texts of their own
 
     assert {*parts_of(Rule)} - elsewhere == {*PARTS.values()}
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        {"content_matches": "drop table\n|truncate"},
+        {"arguments": [{"path": "a", "test": "glob", "value": "rm\n*"}]},
+        {"arguments": [{"path": " a ", "test": "equals", "value": 1}]},
+        {"arguments": [{"path": "a", "test": "within", "value": "/srv/a b, c"}]},
+        {"runs": ["a b "]},
+    ],
+)
+def test_what_the_form_cannot_write_back_is_changed_as_yaml_only(draft, when):
+    present = {"name": "x", "effect": "reject", "when": {"tools": ["x"], **when}}
+    put(present)
+    reply = change_rule(draft, 0)
+
+    assert reply.status_code == 422
+    assert "Nothing can be saved here: change it as YAML." in reply.content.decode()
+    assert rules() == (parse_rule(present),)
+
+
+@pytest.mark.parametrize(
+    "present",
+    [
+        EVERYTHING,
+        {"name": "x", "effect": "reject", "reason": " No,\nnever. "},
+        {"name": "x", "effect": "reject", "when": {"memory_users": ["a\u2028b"]}},
+        {
+            "name": "x",
+            "effect": "reject",
+            "when": {
+                "tools": ["x"],
+                "arguments": [{"path": f"a{n}", "test": "equals", "value": n} for n in range(60)],
+            },
+        },
+    ],
+)
+def test_a_rule_that_is_saved_untouched_stays_as_it_is(draft, present):
+    put(present)
+
+    assert change_rule(draft, 0).status_code == 302
+    assert rules() == (parse_rule(present),)
