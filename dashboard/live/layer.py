@@ -75,6 +75,7 @@ class Doorbell:
             try:
                 await self._hear_until_deaf()
             except Exception as error:  # noqa: BLE001 - whatever Redis throws: try again
+                _end_if_cancelled()
                 self.is_deaf = True
                 _trouble("it is tried again", error)
             await asyncio.sleep(REJOIN_S)
@@ -103,6 +104,7 @@ class Doorbell:
                 receiving.cancel()
 
     async def _check(self) -> None:
+        _end_if_cancelled()
         self._echo.clear()
         self._doubt.clear()
         await self.ring([])
@@ -118,6 +120,13 @@ class Doorbell:
                 self._echo.set()
             else:
                 self._hear([Bell(*bell) for bell in message["bells"]])
+
+
+def _end_if_cancelled() -> None:
+    """End this task if it was cancelled: redis-py swallows that where it comes while it connects."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 async def _within(limit_s: float, event: asyncio.Event) -> bool:
