@@ -123,7 +123,7 @@ class Doorbell:
 
 
 def _end_if_cancelled() -> None:
-    """End this task if it was cancelled: redis-py swallows that where it comes while it connects."""
+    """End this task if it was cancelled: redis-py swallows that while it connects."""
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError

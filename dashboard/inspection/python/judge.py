@@ -65,6 +65,7 @@ class Judge:
             self._stores.stored(node, node.value, node.attr)
         else:
             self._references.attribute(node)
+            self._fields.attribute(node)
 
     def _subscript(self, node: ast.Subscript) -> None:
         if isinstance(node.ctx, ast.Load):
