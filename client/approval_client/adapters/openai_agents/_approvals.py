@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from copy import copy
 from functools import partial
 from importlib import import_module
@@ -11,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from approval_client._async_client import AsyncClient
-from approval_client._errors import DigestMismatch
+from approval_client._errors import DashboardError, DigestMismatch
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run
 from approval_client._refusals import for_model, refusal
@@ -144,10 +145,13 @@ async def _start_unseen(state: Any, ends: Ends) -> None:
 def _is_seen(state: Any, item: Any) -> bool:
     """Say whether the hooks of the run are called before this call is made.
 
-    They are not for what the agents behind tools call, nor for what is no function.
+    They are not for what the agents behind tools call, nor for what is no function. An agent may
+    also be behind a tool of its own, so with any such tool in sight nothing is sure to be seen.
     """
-    call = _dumped(item.raw_item)
-    return item.agent is state._current_agent and _tool(item, call) is not None  # noqa: SLF001 - there is no other name
+    agent = state._current_agent  # noqa: SLF001 - there is no other name
+    if item.agent is not agent or tools.holds_an_agent(agent):
+        return False
+    return _tool(item, _dumped(item.raw_item)) is not None
 
 
 async def _decide(state: Any, asker: Asker, ends: Ends, time_limit_s: int | None) -> None:
@@ -314,9 +318,17 @@ async def _settle(ends: Ends, result: Any) -> None:
             name = _named(item.agent, item.call_id)
             if name in ends.open and ends.open[name].approved is not True:
                 await ends.give_up(name, f"a guardrail answered in its place: {item.output}")
-            await ends.ended(name, ends.run(name).returned(item.output))
+            await ends.ended(name, _returned(ends, name, item))
     for name in [name for name in ends.open if name not in ends.runs or not result.interruptions]:
-        if ends.open[name].approved is True:
-            await ends.ended(name, ends.run(name).told(output_head=UNSEEN))
-        else:
-            await ends.give_up(name, "the SDK did not call it")
+        if ends.open[name].approved is not True:
+            with suppress(DashboardError):
+                await ends.start(name)  # so that nothing else uses it
+        await ends.ended(name, ends.run(name).told(output_head=UNSEEN))
+
+
+def _returned(ends: Ends, name: str, item: Any) -> dict[str, Any]:
+    """Say what a call returned; for a function that was not seen, something else may answer."""
+    is_function = _dumped(item.raw_item).get("type") == "function_call_output"
+    if is_function and name not in ends.runs:
+        return ends.run(name).told(output_head=UNSEEN)
+    return ends.run(name).returned(item.output)

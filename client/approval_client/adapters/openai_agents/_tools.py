@@ -19,6 +19,14 @@ def tool_called(agent: Any, name: str) -> Any:
     return matches[0] if len(matches) == 1 else None
 
 
+def holds_an_agent(agent: Any) -> bool:
+    """Say whether a tool of this agent runs an agent, whose calls no hook of the run sees."""
+    kind = import_module("agents").FunctionTool
+    return any(
+        getattr(tool, "_is_agent_tool", True) for tool in agent.tools if isinstance(tool, kind)
+    )
+
+
 def asked(tool: Any, written: Any) -> Values:
     """Return the arguments that people are shown for what a model wrote.
 
