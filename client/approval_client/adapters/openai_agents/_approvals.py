@@ -137,8 +137,9 @@ class Approvals:
 
 async def _start_unseen(state: Any, ends: Ends) -> None:
     """Start what no hook sees the beginning of, before the run goes on."""
-    unseen = [name for name, item in _calls(state).items() if not _is_seen(state, item)]
-    started = await start(ends.client, {n: ends.open[n] for n in unseen if n in ends.open})
+    approved = {name: item for name, item in _calls(state).items() if name in ends.open}
+    unseen = [name for name, item in approved.items() if not _is_seen(state, item)]
+    started = await start(ends.client, {name: ends.open[name] for name in unseen})
     ends.open.update(started)
 
 
@@ -244,7 +245,7 @@ def _watching(hooks: Any, ends: Ends) -> Any:
     async def on_tool_start(context: Any, agent: Any, tool: Any) -> None:
         await inner_hooks.on_tool_start(context, agent, tool)
         name = _named(agent, getattr(context, "tool_call_id", None))
-        function_tool = tools.tool_called(agent, tool.name)
+        function_tool = tools.in_sight(agent, tool)
         await _check(ends, name, context, function_tool)
         await ends.start(name)
         if (approved := ends.open.get(name)) is not None and hasattr(tool, "on_invoke_tool"):
