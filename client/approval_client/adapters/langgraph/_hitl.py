@@ -37,11 +37,15 @@ def question(value: Any, schema: Any = None, place: Origin = NOWHERE) -> Questio
     Args:
         schema: The interrupt's own for its answer, if there is one.
         place: Where the graph was interrupted.
+
+    Raises:
+        ValueError: Two calls of the model have the same id.
     """
     if not isinstance(value, Mapping):
         return None
     if value.get("type") == "tool_approval" and value.keys() <= _OF_ONE:
         ids = [str(value["tool_call_id"])] if value.get("tool_call_id") else []
+        _check_ids([value], place.written)
         call = ReviewedCall(value, _kinds(schema), place.tool_of_one(value, schema), ids)
         return asking([call], lambda decisions: decisions[0])
     calls = value.get("action_requests")
@@ -54,6 +58,7 @@ def question(value: Any, schema: Any = None, place: Origin = NOWHERE) -> Questio
         for rule in value.get("review_configs", ())
     }
     sources = place.written
+    _check_ids(calls, sources)
     left_out = () if _apart(calls, sources) else ("edit",)
     batch = [
         ReviewedCall(
@@ -177,6 +182,16 @@ def _apart(calls: Sequence[Mapping[str, Any]], original: Sequence[Mapping[str, A
     ids = [call["id"] for call in original]
     all_present = all(any(is_written(source, call) for source in original) for call in calls)
     return all_present and all(ids) and len(set(ids)) == len(ids)
+
+
+def _check_ids(calls: Sequence[Mapping[str, Any]], original: Sequence[Mapping[str, Any]]) -> None:
+    ids = [call["id"] for call in original]
+    are_theirs = any(is_written(source, call) for source in original for call in calls)
+    if are_theirs and len(set(ids)) != len(ids):
+        raise ValueError(
+            "Two calls have the same id, so an answer to one would be an answer to both. Nobody "
+            "was asked and nothing was run."
+        )
 
 
 def _kinds(schema: Any) -> frozenset[str]:
