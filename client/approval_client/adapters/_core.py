@@ -23,12 +23,12 @@ from approval_client._models import (
 from approval_client._outcomes import Run, report_async
 from approval_client._telling import Listener
 from approval_client.adapters import _binding
-from approval_client.wire import Status, canonical_json
+from approval_client.wire import TOOL_OUT_OF_SIGHT, Status, canonical_json
 
 T = TypeVar("T")
 _LEAVES = (str, int, float, bool, type(None))
 _DEEPEST = 20  # levels of evidence; the wire takes a few more
-_OUT_OF_SIGHT = (
+_UNKNOWN = (
     "Nobody here can read what this tool takes. It may ignore arguments that it does not know, "
     "read others in its own way, and add defaults that are not shown."
 )
@@ -64,7 +64,7 @@ def of_call(
 
 def out_of_sight(tool: Any) -> dict[str, str]:
     """Return the evidence that nobody knows what a tool takes; none if it is in sight."""
-    return {} if tool is not None else {"tool_out_of_sight": _OUT_OF_SIGHT}
+    return {} if tool is not None else {TOOL_OUT_OF_SIGHT: _UNKNOWN}
 
 
 def differing(original: Any, asked: Mapping[str, Any]) -> Any:
