@@ -139,6 +139,7 @@ class ApprovalRequired:
         details = {
             "tool_source": getattr(event, "source", None),
             "written_by_the_model": _core.differing(raw_arguments, arguments),
+            **_core.out_of_sight(tool),
         }
         limit_s = None if self._time_limit_s is None else math.ceil(self._time_limit_s)
         objective = _worded(self._message or "", event.name, event.arguments)

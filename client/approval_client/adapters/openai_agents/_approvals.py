@@ -203,6 +203,7 @@ def _request(item: Any, run_id: str, time_limit_s: int | None) -> ApprovalReques
         "agent": item.agent.name,
         "tool_origin": item.tool_origin,
         "written_by_the_model": _core.differing(raw_arguments, arguments),
+        **({} if raw_arguments is None else _core.out_of_sight(tool)),
     }
     return _core.fitting(
         ApprovalRequest.tool_call(
