@@ -29,7 +29,7 @@ def tool_called(agent: Any, name: str) -> Any:
 def in_sight(agent: Any, tool: Any) -> Any:
     """Return ``tool`` if it is a function tool that the agent holds; None if it is another's."""
     kind = import_module("agents").FunctionTool
-    is_held = any(tool is own for own in agent.tools)
+    is_held = any(tool is member for member in agent.tools)
     return tool if is_held and isinstance(tool, kind) else None
 
 

@@ -32,7 +32,7 @@ def is_run(tool: Any, ctx: Any, name: str) -> bool:
     if schema is None:
         return True
     run_tools = getattr(getattr(ctx, "tool_manager", None), "tools", None) or {}
-    entry = run_tools.get(name)
+    entry: Any = run_tools.get(name)
     while hasattr(entry, "source_tool"):  # of several toolsets together
         entry = entry.source_tool
     return getattr(getattr(entry, "call_func", None), "__self__", None) is schema
