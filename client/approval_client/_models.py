@@ -15,7 +15,7 @@ from approval_client.wire import (
     MAX_BODY_BYTES,
     MAX_DEPTH,
     MAX_NOTEBOOK_BYTES,
-    OF_TOOL,
+    TOOL_ANNOTATIONS,
     TOOL_HINTS,
     TOOL_SCHEMA,
     JsonError,
@@ -404,7 +404,10 @@ def about_tool(
         schema: Returns the JSON Schema of the tool's parameters.
         annotations: Returns MCP's hints. The dashboard shows them as claims.
     """
-    facts = dict(zip(OF_TOOL, (_made(schema, _schema), _made(annotations, _hints)), strict=True))
+    facts = {
+        TOOL_SCHEMA: _made(schema, _schema),
+        TOOL_ANNOTATIONS: _made(annotations, _hints),
+    }
     return {name: value for name, value in facts.items() if value}
 
 

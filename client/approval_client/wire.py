@@ -26,7 +26,8 @@ MAX_DEPTH = 32
 MAX_BODY_BYTES = 1_048_576
 MAX_NOTEBOOK_BYTES = 10 * 1_048_576
 TOOL_SCHEMA, TOOL_ANNOTATIONS = "tool_schema", "tool_annotations"
-OF_TOOL = (TOOL_SCHEMA, TOOL_ANNOTATIONS)
+TOOL_OUT_OF_SIGHT = "tool_out_of_sight"  # in its place: that nothing is known of it
+OF_TOOL = (TOOL_SCHEMA, TOOL_ANNOTATIONS, TOOL_OUT_OF_SIGHT)
 """Members of the evidence of a call that describe its tool; a retry may send others."""
 TOOL_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 """The annotations of MCP (its schema of 2025-06-18) that are shown, as claims."""

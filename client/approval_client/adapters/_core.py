@@ -23,11 +23,15 @@ from approval_client._models import (
 from approval_client._outcomes import Run, report_async
 from approval_client._telling import Listener
 from approval_client.adapters import _binding
-from approval_client.wire import Status, canonical_json
+from approval_client.wire import TOOL_OUT_OF_SIGHT, Status, canonical_json
 
 T = TypeVar("T")
 _LEAVES = (str, int, float, bool, type(None))
 _DEEPEST = 20  # levels of evidence; the wire takes a few more
+_UNKNOWN = (
+    "Nobody here can read what this tool takes. It may ignore arguments that it does not know, "
+    "read others in its own way, and add defaults that are not shown."
+)
 MAX_LINE, MAX_TEXT = 200, 4000  # what the dashboard takes for a name and for an objective
 
 
@@ -56,6 +60,11 @@ def of_call(
     By the schema the dashboard sees that a tool is not the one that an admin classed.
     """
     return evidence(facts) | about_tool(schema, annotations)
+
+
+def out_of_sight(tool: Any) -> dict[str, str]:
+    """Return the evidence that nobody knows what a tool takes; none if it is in sight."""
+    return {} if tool is not None else {TOOL_OUT_OF_SIGHT: _UNKNOWN}
 
 
 def differing(original: Any, asked: Mapping[str, Any]) -> Any:

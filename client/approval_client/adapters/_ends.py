@@ -30,14 +30,18 @@ class Ends:
     async def start(self, name: str) -> ApprovalResponse | None:
         """Use the approval of a call that is about to be made, if it has one.
 
+        It may have been used when the run went on, where its beginning might not be seen.
+
         Raises:
             DashboardError: It cannot be used, so the call must not be made.
         """
         if name not in self.open:
             return None
-        started = self.open[name] = await self.client.start(self.open[name])
+        response = self.open[name]
+        if response.approved is not True or name in self.runs:  # an approval works once
+            response = self.open[name] = await self.client.start(response)
         self.runs[name] = Run()
-        return started
+        return response
 
     def run(self, name: str) -> Run:
         """Return the run of a call: since it began, or since now if that was not seen."""

@@ -68,7 +68,7 @@ class GraphDesk:
     """Where the interrupts of one thread of a graph are asked.
 
     Attributes:
-        read: Makes a question of an interrupt, the name of its node, and the state's values.
+        read: Makes a question of an interrupt, its task, and the values of the graph's state.
         command: Makes what the graph takes of values to resume with, by the interrupts' ids.
         max_wait_s: How long to wait for people, in seconds; as long as they have if None.
         most: How many interrupts the graph can be resumed from at once; any number if None.
@@ -78,7 +78,7 @@ class GraphDesk:
 
     client: AsyncClient
     config: Mapping[str, Any]
-    read: Callable[[Any, str, Any], Question]
+    read: Callable[[Any, Any, Any], Question]
     command: Callable[[Mapping[str, Any]], Any]
     max_wait_s: float | None = None
     time_limit_s: int | None = None
@@ -96,7 +96,7 @@ class GraphDesk:
         """Return what is asked now, by the interrupts' ids."""
         self.check(state)
         pending = {
-            _id(interrupt): (interrupt, task.name)
+            _id(interrupt): (interrupt, task)
             for task in state.tasks
             for interrupt in task.interrupts
             if getattr(task, "result", None) is None
@@ -148,8 +148,8 @@ class GraphDesk:
         """Use up approvals that nothing will run any more, and tell why."""
         await give_up(self.client, chain.from_iterable(answers.values()), reason)
 
-    def _question(self, interrupt: Any, node: str, values: Any) -> Question:
-        question = self.read(interrupt, node, values)
+    def _question(self, interrupt: Any, task: Any, values: Any) -> Question:
+        question = self.read(interrupt, task, values)
         run_id = _core.line(str(_configurable(self.config).get("thread_id", "")))
         requests = [
             _core.fitting(

@@ -139,7 +139,7 @@ def _do(graph: Any, config: Any, step: Look | Go | Wait) -> Any:
     if isinstance(step, Wait):
         return asyncio.run(step.work)  # type: ignore[arg-type,unused-ignore]
     if isinstance(step, Look):
-        return graph.get_state(config)
+        return graph.get_state(config, subgraphs=True)
     if step.afresh:
         graph.update_state(config, None, as_node=_COPY)
     return graph.invoke(step.command, config)
@@ -149,7 +149,7 @@ async def _do_async(graph: Any, config: Any, step: Look | Go | Wait) -> Any:
     if isinstance(step, Wait):
         return await step.work
     if isinstance(step, Look):
-        return await graph.aget_state(config)
+        return await graph.aget_state(config, subgraphs=True)
     if step.afresh:
         await graph.aupdate_state(config, None, as_node=_COPY)
     return await graph.ainvoke(step.command, config)

@@ -21,6 +21,7 @@ from dashboard.web.drawing.redaction import KnownSecrets, clipped
 
 _LABELS = {
     "written_by_the_model": "Arguments as the model wrote them",
+    "tool_out_of_sight": "What is not known about the tool",
     "safety_concerns": "Safety concerns",
     "analysis_details": "Analysis",
     "execution_mode": "Execution mode",

@@ -22,7 +22,7 @@ class Graph:
         self.interrupts = (SimpleNamespace(id=interrupt_id, value="x"),)
         self.commands = []
 
-    async def aget_state(self, _):
+    async def aget_state(self, *_, **__):
         task = SimpleNamespace(name="node", interrupts=self.interrupts, result=None)
         return SimpleNamespace(tasks=(task,), values="before")
 
@@ -105,7 +105,7 @@ def test_a_config_that_is_not_about_now_is_refused(where, why):
 class Two(Graph):
     """Pauses at two nodes at once."""
 
-    async def aget_state(self, _):
+    async def aget_state(self, *_, **__):
         ids = [one * 32 for one in "ab" if not any(one * 32 in told for told in self.commands)]
         pending = [SimpleNamespace(id=one, value=one) for one in ids]
         tasks = [SimpleNamespace(name=one.value, interrupts=(one,)) for one in pending]

@@ -1,15 +1,17 @@
 """AG2 1.2.1 asks the dashboard before it calls a tool."""
 
 import asyncio
+import json
 from copy import copy
 
 import pytest
-from ag2 import Agent, Context, tool
+from ag2 import Agent, Context, TaskConfig, tool
 from ag2.events import ToolCallEvent, ToolResultEvent
 from ag2.exceptions import HumanInputFailedError, HumanInputTimeoutError
 from ag2.middleware import BaseMiddleware, Middleware
 from ag2.middleware import approval_required as upstream
 from ag2.testing import TestConfig
+from ag2.tools.dynamic import dynamic_agent
 
 from approval_client import DigestMismatch, Unreachable
 from approval_client.adapters import ag2 as adapter
@@ -438,3 +440,41 @@ async def test_a_call_that_was_approved_is_made_once(gate, then):
         await asyncio.wait_for(agent.ask("Set it."), 20)
 
     assert calls == [3]
+
+
+@pytest.mark.parametrize("starter", ["run_subtask", "run_subtasks", "create_and_run_agent"])
+async def test_a_gate_lets_no_agent_begin_whose_tools_it_does_not_see(gate, starter):
+    calls = []
+
+    @tool
+    def set_field(tesla: int) -> str:
+        """Set the field."""
+        calls.append(tesla)
+        return "set"
+
+    arguments = {
+        "run_subtask": {"task": "Look."},
+        "run_subtasks": {"tasks": ["Look."]},
+        "create_and_run_agent": {
+            "spec": {"name": "h", "prompt": ["x"], "tool_names": ["set_field"]},
+            "objective": "Look.",
+        },
+    }
+    child = TestConfig(SET, "child done")
+    start = ToolCallEvent(starter, arguments=json.dumps(arguments[starter]))
+    agent = Agent(
+        "runner",
+        "Set.",
+        config=TestConfig(start, "done"),
+        tools=[set_field, dynamic_agent(available_tools=[set_field], config=child)],
+        middleware=[adapter.gate(client=gate.client)],
+        tasks=TaskConfig(config=child),
+    )
+    gate.approve_next()
+
+    reply = await asyncio.wait_for(agent.ask("Set it."), 20)
+
+    events = await reply.context.stream.history.get_events()
+    (result,) = [event for event in events if isinstance(event, ToolResultEvent)]
+    assert "another agent" in result.result.parts[0].content
+    assert (calls, gate.asked()) == ([], [])

@@ -5,6 +5,8 @@ from functools import partial
 
 import pytest
 from agent_framework import (
+    Agent,
+    ContextProvider,
     Executor,
     InMemoryCheckpointStorage,
     WorkflowBuilder,
@@ -12,12 +14,13 @@ from agent_framework import (
     WorkflowRunState,
     handler,
     response_handler,
+    tool,
 )
 
 from approval_client import ApprovalRequest, Expired, Unreachable
 from approval_client.adapters.agent_framework import Undecided, reasons, resume_workflow
 from approval_client.adapters.agent_framework import gate as dashboard_gate
-from tests.frameworks.agent_framework.kit import Accounts, asked, deletions
+from tests.frameworks.agent_framework.kit import Accounts, Model, asked, call, deletions
 
 WAITS = WorkflowRunState.IDLE_WITH_PENDING_REQUESTS
 
@@ -91,6 +94,64 @@ async def test_each_request_of_a_workflow_gets_its_own_answer(gate):
 
     await running
     assert accounts.deleted == [users[1]]
+
+
+def deleting(calls, name, keep_days, *, provider=False):
+    """An agent that wants to delete, by a tool with a default of its own."""
+
+    def delete(path: str, keep_days: int = keep_days) -> str:
+        """Delete."""
+        calls.append((name, path, keep_days))
+        return "deleted"
+
+    gated = tool(delete, approval_mode="always_require")
+
+    class Provider(ContextProvider):
+        async def before_run(self, *, context, **_):
+            context.extend_tools(self.source_id, [gated])
+
+    model = Model([call("delete", path="x")])
+    has = {"context_providers": [Provider("p")]} if provider else {"tools": [gated]}
+    return Agent(model, "Delete.", name=name, middleware=[reasons()], **has)
+
+
+async def test_each_agent_of_a_workflow_is_asked_with_the_defaults_of_its_own_tool(gate):
+    calls = []
+    gate.approve_next()
+    gate.approve_next()
+    staging, prod = deleting(calls, "staging", 30), deleting(calls, "prod", 0)
+    flow = WorkflowBuilder(start_executor=staging).add_edge(staging, prod).build()
+
+    await resume(flow, await flow.run("Go."), gate)
+
+    assert [content["arguments"]["keep_days"] for content in gate.asked()] == [30, 0]
+    assert calls == [("staging", "x", 30), ("prod", "x", 0)]
+
+
+async def test_the_defaults_of_another_agents_tool_are_not_shown(gate):
+    calls = []
+    gate.approve_next()
+    gate.approve_next()
+    staging, prod = deleting(calls, "staging", 30), deleting(calls, "prod", 0, provider=True)
+    flow = WorkflowBuilder(start_executor=staging).add_edge(staging, prod).build()
+
+    await resume(flow, await flow.run("Go."), gate)
+
+    assert gate.asked()[1]["arguments"] == {"path": "x"}
+    assert "may ignore arguments" in gate.evidence()[1]["tool_out_of_sight"]
+    assert calls == [("staging", "x", 30), ("prod", "x", 0)]
+
+
+async def test_a_name_that_the_tool_of_one_of_two_agents_drops_is_not_asked(gate):
+    calls = []
+    staging, prod = deleting(calls, "staging", 30), deleting(calls, "prod", 0)
+    for agent in (staging, prod):
+        agent.client.turns = [[call("delete", path="x", dry_run=True)]]
+    flow = WorkflowBuilder(start_executor=staging).add_edge(staging, prod).build()
+
+    await resume(flow, await flow.run("Go."), gate)
+
+    assert (gate.asked(), calls) == ([], [])
 
 
 async def test_nobody_answering_leaves_the_workflow_paused(gate):

@@ -245,12 +245,23 @@ def test_an_edit_reaches_the_langchain_tool(gate, mode):
     assert CALLED == ["bob"]
 
 
-@pytest.mark.parametrize("number", [0, None, ""])
+@MODES
+def test_calls_that_share_an_id_are_refused_before_anybody_is_asked(gate, mode):
+    calls = [call(0, "alice"), call(0, "carol")]
+    agent = agent_of([AIMessage("", tool_calls=calls)], **mode)
+
+    with pytest.raises(ValueError, match="have the same id"):
+        resume(agent, gate)
+
+    assert (gate.asked(), CALLED) == ([], [])
+
+
+@pytest.mark.parametrize("number", [None, ""])
 def test_no_edit_is_offered_where_langchain_would_apply_it_to_another_call_too(gate, number):
     gate.edit_next({"tool": "send_mail", "arguments": {"to": "bob"}})
     gate.reject_next("Not that one.")
     calls = [call(0, "alice"), call(0, "carol")]
-    calls[1]["id"] = number if number != 0 else calls[0]["id"]
+    calls[1]["id"] = number
     agent = agent_of([AIMessage("", tool_calls=calls)])
 
     with pytest.raises(DigestMismatch):

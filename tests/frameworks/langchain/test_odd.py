@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import AfterValidator, BaseModel
 
-from tests.frameworks.langchain.test_adapter import MODES, Model, read, resume
+from tests.frameworks.langchain.test_adapter import MODES, PER_CALL, Model, read, resume
 from tests.frameworks.langgraph.test_adapter import THREAD
 from tests.frameworks.odd import CASES, LARGE, Case, Tools, is_told_to_write_less
 
@@ -160,6 +160,80 @@ def test_a_tool_of_an_agent_within_a_graph_is_bound_too(gate):
 
     assert "does not take 'dry_run'" in told
     assert (gate.asked(), tools.called) == ([], [])
+
+
+def deleting(calls, keep_days, args=None, **mode):
+    """An agent that wants to delete, by a tool with a default of its own."""
+
+    def delete(path: str, keep_days: int = keep_days) -> str:
+        """Delete."""
+        calls.append((path, keep_days))
+        return "deleted"
+
+    call = {"name": "delete", "args": args or {"path": "x"}, "id": "i1", "type": "tool_call"}
+    model = Model(messages=iter([AIMessage("", tool_calls=[call]), AIMessage("done")]))
+    asks = HumanInTheLoopMiddleware(interrupt_on={"delete": True}, **mode)
+    return create_agent(model, [delete], middleware=[asks])
+
+
+def with_a_helper(helper, keep_days, **mode):
+    """An agent that has such a tool too, and the helper behind another tool."""
+
+    def delete(path: str, keep_days: int = keep_days) -> str:
+        """Delete."""
+        raise AssertionError(path)
+
+    def research(query: str) -> str:
+        """Research."""
+        return helper.invoke({"messages": [("user", query)]})["messages"][-1].content
+
+    call = {"name": "research", "args": {"query": "x"}, "id": "o1", "type": "tool_call"}
+    model = Model(messages=iter([AIMessage("", tool_calls=[call]), AIMessage("done")]))
+    asks = HumanInTheLoopMiddleware(interrupt_on={"delete": True}, **mode)
+    saver = InMemorySaver()
+    agent = create_agent(model, [delete, research], middleware=[asks], checkpointer=saver)
+    agent.invoke({"messages": [("user", "Go.")]}, THREAD)
+    return agent
+
+
+@MODES
+def test_the_defaults_of_another_tool_of_that_name_are_not_shown(gate, mode):
+    calls = []
+    gate.approve_next()
+
+    resume(with_a_helper(deleting(calls, 7, **mode), 30, **mode), gate)
+
+    shown = gate.asked()[0]["arguments"]
+    assert calls == [("x", 7)]
+    assert shown == ({"path": "x", "keep_days": 7} if mode else {"path": "x"})
+    assert "may ignore arguments" in gate.evidence()[0]["tool_out_of_sight"]
+
+
+@pytest.mark.parametrize("mode", [PER_CALL])
+def test_a_name_that_the_tool_of_a_hidden_agent_drops_is_not_asked(gate, mode):
+    calls = []
+    helper = deleting(calls, 7, {"path": "x", "dry_run": True}, **mode)
+
+    resume(with_a_helper(helper, 30, **mode), gate)
+
+    assert (gate.asked(), calls) == ([], [])
+
+
+@MODES
+def test_of_two_agents_each_is_asked_with_the_defaults_of_its_own_tool(gate, mode):
+    calls = []
+    graph = StateGraph(MessagesState)
+    graph.add_node("a", deleting(calls, 7, **mode)).add_node("b", deleting(calls, 30, **mode))
+    graph = graph.add_edge(START, "a").add_edge("a", "b").compile(checkpointer=InMemorySaver())
+    graph.invoke({"messages": [("user", "Go.")]}, THREAD)
+    gate.approve_next()
+    gate.approve_next()
+
+    resume(graph, gate)
+
+    assert calls == [("x", 7), ("x", 30)]
+    assert [one["arguments"]["keep_days"] for one in gate.asked()] == [7, 30]
+    assert not any("tool_out_of_sight" in evidence for evidence in gate.evidence())
 
 
 def test_a_call_that_is_too_large_is_told_and_the_others_are_asked(gate):

@@ -219,11 +219,11 @@ def test_an_answer_does_not_open_what_is_pending_by_now(gate):
         def __init__(self, graph):
             self.graph, self.looks = graph, 0
 
-        def get_state(self, config):
+        def get_state(self, config, **options):
             self.looks += 1
             if self.looks == 2:
                 self.graph.invoke({"code": "evil()"}, THREAD)
-            return self.graph.get_state(config)
+            return self.graph.get_state(config, **options)
 
         def invoke(self, command, config):
             return self.graph.invoke(command, config)

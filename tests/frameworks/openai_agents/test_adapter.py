@@ -20,6 +20,7 @@ from agents import (
     function_tool,
     set_tracing_disabled,
     tool_input_guardrail,
+    tool_namespace,
 )
 from openai.types.responses import (
     Response,
@@ -30,7 +31,7 @@ from openai.types.responses import (
     ResponseOutputText,
 )
 
-from approval_client import DigestMismatch
+from approval_client import DigestMismatch, OnHold
 from approval_client.adapters.openai_agents import (
     Undecided,
     run_with_approvals,
@@ -251,6 +252,100 @@ async def test_what_an_agent_behind_a_tool_wants_is_asked_too(gate):
 
     assert (await outer.told(gate), inner.calls) == (["done"], [3])
     assert gate.finished() == [{"output_head": "How it ended is not known here."}]
+
+
+@pytest.mark.parametrize("beside", [False, True])
+async def test_a_tool_of_a_namespace_is_called_with_its_own_defaults(gate, beside):
+    calls = []
+
+    def tool(name, default):
+        @function_tool(needs_approval=True, strict_mode=False, name_override="set_field")
+        async def set_field(tesla: int, at: int = default) -> str:
+            """Set the field."""
+            calls.append((name, tesla, at))
+            return "set"
+
+        return set_field
+
+    of_hall = tool_namespace(name="hall", description="The hall.", tools=[tool("hall", 1)])
+    script = Script([call().model_copy(update={"namespace": "hall"})], [says("done")])
+    tools = [*of_hall, tool("bare", 2)] if beside else of_hall
+    agent = Agent("operator", model=script, tools=tools)
+    gate.approve_next()
+
+    await asyncio.wait_for(run_with_approvals(agent, "Go.", client=gate.client), 20)
+
+    assert gate.asked() == [{"tool": "hall.set_field", "arguments": {"tesla": 3, "at": 1}}]
+    assert calls == [("hall", 3, 1)]
+
+
+async def test_a_call_that_two_tools_could_take_is_refused(gate):
+    calls = []
+
+    def tool(default):
+        @function_tool(needs_approval=True, strict_mode=False, name_override="set_field")
+        async def set_field(tesla: int, at: int = default) -> str:
+            """Set the field."""
+            calls.append((tesla, at))
+            return "set"
+
+        return set_field
+
+    script = Script([call()], [says("done")])
+    agent = Agent("operator", model=script, tools=[tool(1), tool(2)])
+
+    await asyncio.wait_for(run_with_approvals(agent, "Go.", client=gate.client), 20)
+
+    assert (calls, gate.asked()) == ([], [])
+    assert "2 tools are called 'set_field'" in script.read[-1][-1]["output"]
+
+
+def behind_itself(how):
+    """Return an operator who also runs behind a tool of its own, and wants to set the field."""
+    calls = []
+
+    @function_tool(needs_approval=True)
+    async def set_field(tesla: int) -> str:
+        """Set the field."""
+        calls.append(tesla)
+        return "set"
+
+    agent, helper = Agent("operator", tools=[set_field]), Agent("helper")
+    helper.handoffs, helper.model = (
+        [agent],
+        Script([written("{}", "h1", f"transfer_to_{agent.name}")]),
+    )
+    behind = agent if how == "as a tool" else helper
+    agent.tools.append(behind.as_tool("ask", "Ask."))
+    ask, asked_for = written('{"input": "x"}', "c1", "ask"), call("n1", 9)
+    agent.model = Script([ask], [asked_for], [says("inner")], [says("done")], [says("done")])
+    return agent, calls
+
+
+@pytest.mark.parametrize("how", ["as a tool", "by a handoff"])
+async def test_a_hold_stops_what_an_agent_behind_its_own_tool_wants(gate, how):
+    agent, calls = behind_itself(how)
+    gate.approve_next()
+
+    with pytest.raises(OnHold):
+        await asyncio.wait_for(
+            run_with_approvals(agent, "Go.", client=gate.client, on_decided=lambda _: gate.hold()),
+            20,
+        )
+
+    assert calls == []
+
+
+@pytest.mark.parametrize("how", ["as a tool", "by a handoff"])
+async def test_what_ran_behind_its_own_tool_is_not_reported_as_not_run(gate, how):
+    agent, calls = behind_itself(how)
+    gate.approve_next()
+    gate.approve_next()
+
+    await asyncio.wait_for(run_with_approvals(agent, "Go.", client=gate.client), 20)
+
+    assert calls == [9, 9]
+    assert [end.get("error") for end in gate.finished()] == [None, None]
 
 
 def changed(context):

@@ -1,6 +1,7 @@
 """Pydantic AI: what is shown is what is called, whatever a model writes."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from pydantic_ai.messages import ModelResponse, RetryPromptPart, TextPart, ToolC
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.toolsets import FunctionToolset
 
+from approval_client import DigestMismatch
 from approval_client.adapters.pydantic_ai import run_with_approvals
 from tests.frameworks.odd import CASES, LARGE, Case, Tools, is_told_to_write_less
 from tests.frameworks.pydantic_ai.test_adapter import returned
@@ -196,3 +198,70 @@ async def test_a_parameter_with_an_alias_is_asked_called_and_edited_under_it(gat
 
     assert gate.asked()[0]["arguments"] == {"n": 1, "from": "a", "mode": "hard"}
     assert called == [(1, "a", "hard"), (1, "b", "hard")]
+
+
+def toolsets(calls):
+    """Two toolsets with a tool of the same name, whose defaults differ."""
+
+    def toolset(where, default):
+        def delete(path: str, keep_days: int = default) -> str:
+            """Delete."""
+            calls.append((where, path, keep_days))
+            return "deleted"
+
+        return FunctionToolset([Tool(delete, requires_approval=True)])
+
+    return toolset("staging", 30), toolset("prod", 0)
+
+
+DELETE = Case("", '{"path": "x"}', tool="delete")
+
+
+@pytest.mark.parametrize("way", ["of the run", "of a function"])
+async def test_the_defaults_of_a_prefixed_tool_are_not_shown_for_one_of_the_run(gate, way):
+    calls = []
+    gate.approve_next()
+    staging, prod = toolsets(calls)
+    agent = agent_of(DELETE, toolsets=[staging.prefixed("staging")])
+    if way == "of a function":
+        agent.toolset(lambda _: prod)
+    options = {"toolsets": [prod]} if way == "of the run" else {}
+
+    await asyncio.wait_for(run_with_approvals(agent, "Go.", client=gate.client, **options), 20)
+
+    assert gate.asked() == [{"tool": "delete", "arguments": {"path": "x"}}]
+    assert "may ignore arguments" in gate.evidence()[0]["tool_out_of_sight"]
+    assert calls == [("prod", "x", 0)]
+
+
+async def test_a_tool_with_another_name_is_asked_with_its_own_defaults(gate):
+    calls = []
+    gate.approve_next()
+    staging, prod = toolsets(calls)
+    prefixed = staging.prefixed("old")
+    renamed = prod.renamed({"purge": "delete"}).renamed({"delete": "purge"})
+
+    await run(gate, agent_of(DELETE, toolsets=[prefixed, renamed]))
+
+    assert gate.asked() == [{"tool": "delete", "arguments": {"path": "x", "keep_days": 0}}]
+    assert calls == [("prod", "x", 0)]
+
+
+async def test_what_was_asked_about_another_tool_is_not_called(gate):
+    calls = []
+    gate.approve_next()
+    staging, prod = toolsets(calls)
+
+    def named(toolset, own, shown):
+        async def prepare(_, definition):
+            return replace(definition, name=shown)
+
+        function = toolset.tools["delete"].function
+        return Tool(function, name=own, requires_approval=True, prepare=prepare)
+
+    crosswise = [named(staging, "delete", "purge"), named(prod, "purge", "delete")]
+
+    with pytest.raises(DigestMismatch):
+        await run(gate, agent_of(DELETE, tools=crosswise))
+
+    assert calls == []

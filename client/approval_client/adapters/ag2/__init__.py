@@ -40,6 +40,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger("approval_client")
 DENIED = "User denied the tool call request"
 SHORTEST_S = 5  # the dashboard gives people no less
+_NOT_BEHIND_A_GATE = (
+    "AG2 would start another agent, whose tools this gate does not stand before. Nobody was asked "
+    "and nothing was run. Whoever runs this agent can give each tool approval_required instead."
+)
 Call = Callable[[Any, Any], Awaitable[Any]]
 _AG2S = {"timeout": "time_limit_s", "allow_always": "accepts_grants"}  # so does AG2 call them
 
@@ -135,6 +139,7 @@ class ApprovalRequired:
         details = {
             "tool_source": getattr(event, "source", None),
             "written_by_the_model": _core.differing(raw_arguments, arguments),
+            **_core.out_of_sight(tool),
         }
         limit_s = None if self._time_limit_s is None else math.ceil(self._time_limit_s)
         objective = _worded(self._message or "", event.name, event.arguments)
@@ -196,6 +201,8 @@ def approval_required(
 def gate(**options: Any) -> MiddlewareFactory:
     """Return a middleware for every tool of an agent: ``Agent(middleware=[gate()])``.
 
+    The tools of AG2 that make an agent while it runs are refused: no gate goes with it.
+
     Args:
         options: Those of ``approval_required``.
     """
@@ -205,6 +212,10 @@ def gate(**options: Any) -> MiddlewareFactory:
 
     class DashboardGate(base):  # type: ignore[misc] # AG2 is not installed where types are checked
         async def on_tool_execution(self, call_next: Call, event: Any, context: Any) -> Any:
+            if tools.starts_an_agent(
+                event.name, tools.tool_called(event.name, context, call_next)
+            ):
+                return _denied(event, f"{DENIED}: {_NOT_BEHIND_A_GATE}")
             return await ask_first(call_next, event, context)
 
     return middleware.Middleware(DashboardGate)

@@ -20,6 +20,7 @@ from approval_client.wire import canonical_json
 Values = dict[str, Any]
 # What AG2 passes to a function's model beside its arguments.
 _AG2S_OWN = {"stack", "cache_dependencies", "dependency_provider", "__ctx__"}
+_MAKES_AGENTS = {"run_subtask", "run_subtasks", "create_and_run_agent"}
 _AGENT = "__ag2_agent__"  # the name under which AG2 hands an agent to what runs for it
 
 
@@ -39,6 +40,19 @@ def tool_called(name: str, context: Any, call_next: Any = None) -> Any:
     function_tools = [tool for tool in getattr(agent, "tools", ()) if _is_function_tool(tool)]
     matches = [tool for tool in function_tools if tool.name == name]
     return matches[0] if len(matches) == 1 else None
+
+
+def starts_an_agent(name: str, tool: Any) -> bool:
+    """Say whether this is a tool of AG2 that makes an agent, without the middleware of this one.
+
+    Args:
+        tool: The tool; None if it is out of sight, and then its name says it.
+    """
+    function = getattr(getattr(tool, "model", None), "call", None)
+    if function is None:
+        return name in _MAKES_AGENTS
+    package = str(getattr(function, "__module__", "")).partition(".")[0]
+    return package == "ag2" and getattr(function, "__name__", "") in _MAKES_AGENTS
 
 
 def asked(tool: Any, written: Any) -> Values:

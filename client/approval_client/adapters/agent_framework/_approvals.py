@@ -102,6 +102,7 @@ class Approvals:
         """
         self._is_watching = True
         self._options.update(given)
+        self._turn.seen.clear()  # the next run may have others
         if not self._watches:
             return given
         middleware = given.get("middleware") or []

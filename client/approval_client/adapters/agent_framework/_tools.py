@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from decimal import Decimal
@@ -27,11 +27,27 @@ _COMPARED = (bool, int, float, str, bytes, type(None))
 _COMPARED_EXACTLY = (date, timedelta, Decimal, UUID)
 
 
-def tool_called(name: str, *holders: Any) -> Any:
-    """Return the tool of that name of agents, workflows, options; None if it is not in sight."""
-    candidates = (tool for holder in holders for tool in tools_of(holder) if tool.name == name)
-    tools_by_id = {id(tool): tool for tool in candidates}
-    return next(iter(tools_by_id.values())) if len(tools_by_id) == 1 else None
+def named(name: str, holders: Sequence[Any]) -> list[Any]:
+    """Return the tools of that name of agents, workflows and options, each once."""
+    candidates = [tool for holder in holders for tool in tools_of(holder) if tool.name == name]
+    # The framework may make a tool of one function more than once.
+    functions = [getattr(tool, "func", None) or tool for tool in candidates]
+    return [tool for at, tool in enumerate(candidates) if functions[at] not in functions[:at]]
+
+
+def holders_at(holders: Sequence[Any], executor_id: str) -> tuple[Sequence[Any], bool]:
+    """Return who may hold the tool of a call, and whether nobody else can want it.
+
+    Of a workflow only the agent of the executor that asks may; nobody, if that is not known.
+    """
+    executors = getattr(holders[0], "executors", None) if len(holders) == 1 else None
+    if not isinstance(executors, Mapping):
+        return holders, True
+    executor = executors.get(executor_id)
+    if executor is None and len(executors) == 1:
+        executor = next(iter(executors.values()))
+    agent = getattr(executor, "agent", None)  # a workflow within has none
+    return ([] if agent is None else [agent]), len(executors) == 1
 
 
 def asked(tool: Any, written: Any) -> Values:

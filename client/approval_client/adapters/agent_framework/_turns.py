@@ -50,7 +50,7 @@ class AgentTurn:
         called: Those ids whose calls were made.
         names: Those ids, by the ids that the model's provider has given the calls.
         holders: Agents, workflows and options that have the tools.
-        seen: The tools that models of this turn may call, by name.
+        seen: The tools that models of this turn may call, by name; several agents may have some.
     """
 
     asker: Asker
@@ -61,7 +61,7 @@ class AgentTurn:
     called: set[str] = field(default_factory=set)
     names: dict[str, str] = field(default_factory=dict)
     holders: tuple[Any, ...] = ()
-    seen: dict[str, Any] = field(default_factory=dict)
+    seen: dict[str, list[Any]] = field(default_factory=dict)
 
     @contextmanager
     def around(self) -> Iterator[None]:
@@ -74,12 +74,17 @@ class AgentTurn:
 
     def sees(self, options: Any) -> None:
         """Note the tools that a model may call now."""
-        self.seen.update((tool.name, tool) for tool in tools.tools_of(options))
+        for tool in tools.tools_of(options):
+            self.seen.setdefault(tool.name, []).append(tool)
 
-    def about(self, call: Any) -> Make:
-        """Return what makes a question of a function call of the framework."""
+    def about(self, call: Any, executor_id: str = "") -> Make:
+        """Return what makes a question of a function call of the framework.
+
+        Args:
+            executor_id: Of a workflow: whose agent wants the call, if that is known.
+        """
         self.names[str(call.call_id)] = str(call.id or call.call_id)
-        return partial(self._request, call)
+        return partial(self._request, call, executor_id)
 
     async def ask(self, name: str, make: Make) -> ApprovalResponse:
         """Ask, keep the answer and return it. What cannot be sent counts as rejected."""
@@ -190,11 +195,12 @@ class AgentTurn:
         _make_sure(context, call, self.answers[name])
         return await started(self.asker.client, self.answers.pop(name))
 
-    def approved(self, name: str, call: Any, tool: Any = None) -> bool:
+    def approved(self, name: str, call: Any, tool: Any = None, *, executor_id: str = "") -> bool:
         """Say whether the answer of that name approves this very call.
 
         Args:
             tool: What is about to be called; None before that.
+            executor_id: As of ``about``.
 
         Raises:
             DigestMismatch: It approves something else.
@@ -202,7 +208,7 @@ class AgentTurn:
         response = self.answers.get(name)
         if response is None or not is_approval(response):
             return False
-        tool = self._tool(call) if tool is None and call is not None else tool
+        tool = self._tool(call, executor_id) if tool is None and call is not None else tool
         if call is None or not _is_approved(tool, call, response.digest):
             raise DigestMismatch(
                 "The framework would now call something else than what was approved. It was "
@@ -220,17 +226,18 @@ class AgentTurn:
         response = self.answers.get(name)
         return "" if response is None or is_approval(response) else why(response)
 
-    def _request(self, call: Any) -> ApprovalRequest:
+    def _request(self, call: Any, executor_id: str) -> ApprovalRequest:
         """Make a question of a function call of the framework.
 
         Raises:
             ValueError: It cannot be sent, or would be called with something else.
         """
-        hosted, tool = is_hosted(call), self._tool(call)
+        hosted, tool = is_hosted(call), self._tool(call, executor_id)
         arguments = tools.asked(tool, call.arguments)
         details = {
             "server": getattr(call, "server_name", None) if hosted else None,
             "written_by_the_model": _core.differing(call.arguments, arguments),
+            **_core.out_of_sight(tool),
         }
         return _core.fitting(
             ApprovalRequest.tool_call(
@@ -242,11 +249,16 @@ class AgentTurn:
             )
         )
 
-    def _tool(self, call: Any) -> Any:
+    def _tool(self, call: Any, executor_id: str = "") -> Any:
+        """Return the tool of a call; None if it is out of sight, or may be another agent's."""
         name = str(call.name)
         if is_hosted(call):
             return None
-        return self.seen.get(name) or tools.tool_called(name, *self.holders)
+        holders, is_only_one = tools.holders_at(self.holders, executor_id)
+        own_tools = tools.named(name, holders)
+        if not own_tools and is_only_one:  # such as those of a context provider
+            own_tools = tools.named(name, self.seen.get(name, []))
+        return own_tools[0] if len(own_tools) == 1 else None
 
     def _take(self, names: Mapping[str, Any]) -> list[ApprovalResponse]:
         return [self.answers.pop(name) for name in list(names) if name in self.answers]

@@ -26,6 +26,7 @@ async def go_on(
     await turn.ask_all(makes)
     answers = {event.request_id: _answer(turn, event) for event in events}
     await turn.start(answers)  # a workflow has no place to do so before each call
+    turn.seen.clear()  # what goes on may have others
     began = Run()
     result = await turn.going(partial(run, responses=answers))
     report = began.returned(None)
@@ -42,7 +43,7 @@ def _about(turn: AgentTurn, event: Any, reader: Read | None) -> Make:
             shown the whole question.
     """
     if _is_call(event):
-        return turn.about(event.data.function_call)
+        return turn.about(event.data.function_call, event.source_executor_id)
     if event.response_type is not bool:
         raise ValueError(
             f"The request {event.request_id!r:.80} wants {event.response_type!r:.80}, but the "
@@ -70,7 +71,8 @@ def _question(turn: AgentTurn, event: Any, reader: Read | None) -> ApprovalReque
 def _answer(turn: AgentTurn, event: Any) -> Any:
     if not _is_call(event):
         return is_approval(turn.answers[event.request_id])
-    approved = turn.approved(event.request_id, event.data.function_call)
+    call, source = event.data.function_call, event.source_executor_id
+    approved = turn.approved(event.request_id, call, executor_id=source)
     return event.data.to_function_approval_response(approved=approved)
 
 

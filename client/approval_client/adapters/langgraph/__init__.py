@@ -26,7 +26,7 @@ from approval_client.adapters._words import formerly
 from approval_client.adapters.langgraph import _hitl, _inbox, _kept
 from approval_client.adapters.langgraph._gated import Gated, gated
 from approval_client.adapters.langgraph._once import each_once
-from approval_client.adapters.langgraph._tools import Find, finding
+from approval_client.adapters.langgraph._tools import NOWHERE, Origin, origin
 
 __all__ = [
     "Question",
@@ -157,13 +157,11 @@ def _desk(
     on_pending: Listener | None = None,
     on_decided: Listener | None = None,
 ) -> GraphDesk:
-    find = finding(graph)
-
-    def question(interrupt: Any, node: str, values: Any) -> Question:
-        reading = read(interrupt.value, node) if read else None
+    def question(interrupt: Any, task: Any, values: Any) -> Question:
+        reading = read(interrupt.value, task.name) if read else None
         if isinstance(reading, ApprovalRequest):
             return _alone(reading)
-        return reading or _question(interrupt, node, values, find)
+        return reading or _question(interrupt, task.name, origin(graph, task, values, interrupt))
 
     return GraphDesk(
         client=_core.asking(client, "A graph", on_pending, on_decided),
@@ -206,15 +204,13 @@ def _by_id(values: Mapping[str, Any]) -> Any:
     return import_module("langgraph.types").Command(resume=dict(values))
 
 
-def _question(
-    interrupt: Any, node: str, values: Any = None, find: Find = lambda _: None
-) -> Question:
+def _question(interrupt: Any, node: str, place: Origin = NOWHERE) -> Question:
     value = interrupt.value
     if own_pair := _kept.asked(value):
         return _alone(own_pair[0], starts=own_pair[1])
-    if query := _hitl.question(value, getattr(interrupt, "response_schema", None), values, find):
+    if query := _hitl.question(value, getattr(interrupt, "response_schema", None), place):
         return query
-    if query := _inbox.question(value, find):
+    if query := _inbox.question(value):
         return query
     # Not our own: the value is all that is known of it.
     tool = _core.line(f"langgraph.{node}")

@@ -13,7 +13,13 @@ from approval_client.adapters import _binding, _core
 from approval_client.adapters._graphs import Question, Responses
 from approval_client.adapters._pauses import is_approval
 from approval_client.adapters.langgraph._once import approve_once
-from approval_client.adapters.langgraph._tools import Find, asked, is_called
+from approval_client.adapters.langgraph._tools import (
+    NOWHERE,
+    Origin,
+    asked,
+    is_called,
+    is_written,
+)
 
 # With anything else beside these it is no such request, and all of it is what is asked.
 _OF_A_CALL = {"name", "args", "description"}
@@ -23,23 +29,24 @@ Decide: TypeAlias = Callable[[frozenset[str], Mapping[str, Any], ApprovalRespons
 _ALL = frozenset({"approve", "edit", "reject"})
 
 
-def question(
-    value: Any, schema: Any = None, values: Any = None, find: Find = lambda _: None
-) -> Question | None:
+def question(value: Any, schema: Any = None, place: Origin = NOWHERE) -> Question | None:
     """Return what such a request asks, one request for each call, or None if it is not one.
 
     A call that its tool would not be made with is not asked, and is rejected with the cause.
 
     Args:
         schema: The interrupt's own for its answer, if there is one.
-        values: Those of the graph's state.
-        find: Returns the tool of a name.
+        place: Where the graph was interrupted.
+
+    Raises:
+        ValueError: Two calls of the model have the same id.
     """
     if not isinstance(value, Mapping):
         return None
     if value.get("type") == "tool_approval" and value.keys() <= _OF_ONE:
         ids = [str(value["tool_call_id"])] if value.get("tool_call_id") else []
-        call = ReviewedCall(value, _kinds(schema), find(str(value["name"])), ids)
+        _check_ids([value], place.written)
+        call = ReviewedCall(value, _kinds(schema), place.tool_of_one(value, schema), ids)
         return asking([call], lambda decisions: decisions[0])
     calls = value.get("action_requests")
     if not isinstance(calls, Sequence) or not calls or not value.keys() <= _OF_A_BATCH:
@@ -50,14 +57,15 @@ def question(
         rule.get("action_name"): frozenset(rule.get("allowed_decisions", _ALL))
         for rule in value.get("review_configs", ())
     }
-    sources = _written(values)
+    sources = place.written
+    _check_ids(calls, sources)
     left_out = () if _apart(calls, sources) else ("edit",)
     batch = [
         ReviewedCall(
             call,
             rules.get(call["name"], _ALL).difference(left_out),
-            find(str(call["name"])),
-            [source["id"] for source in sources if source["id"] and _is(source, call)],
+            place.tool_of_a_batch(call),
+            [source["id"] for source in sources if source["id"] and is_written(source, call)],
         )
         for call in calls
     ]
@@ -69,6 +77,7 @@ class ReviewedCall:
     """A call of a model, the decisions that its tool allows, and the tool if it is in sight.
 
     Attributes:
+        tool: LangChain's; or, where only that is in sight, the JSON schema of its arguments.
         ids: Those that it may have, as far as they are known.
     """
 
@@ -90,7 +99,9 @@ class ReviewedCall:
             arguments,
             objective=str(self.call.get("description") or "")[: _core.MAX_TEXT],
             evidence=_core.of_call(
-                {"written_by_the_model": original}, self._schema, lambda: self.tool.metadata
+                {"written_by_the_model": original, **_core.out_of_sight(self._tool_in_sight)},
+                self._schema,
+                lambda: self.tool.metadata,
             ),
             accepts_edits="edit" in self.may,
         )
@@ -104,8 +115,12 @@ class ReviewedCall:
         same = self.call["name"] == other.call["name"]
         return same and ({*self.ids} == {*other.ids} or not {*self.ids}.isdisjoint(other.ids))
 
+    @property
+    def _tool_in_sight(self) -> Any:
+        return None if isinstance(self.tool, Mapping) else self.tool
+
     def _schema(self) -> Any:
-        schema = self.tool.tool_call_schema
+        schema = self.tool if isinstance(self.tool, Mapping) else self.tool.tool_call_schema
         return schema if isinstance(schema, Mapping) else schema.model_json_schema()
 
     def taken(self, response: ApprovalResponse) -> ApprovalResponse:
@@ -165,18 +180,18 @@ def _apart(calls: Sequence[Mapping[str, Any]], original: Sequence[Mapping[str, A
     LangChain applies an edit to whatever has the id of the call that was edited.
     """
     ids = [call["id"] for call in original]
-    all_present = all(any(_is(source, call) for source in original) for call in calls)
+    all_present = all(any(is_written(source, call) for source in original) for call in calls)
     return all_present and all(ids) and len(set(ids)) == len(ids)
 
 
-def _written(values: Any) -> Sequence[Mapping[str, Any]]:
-    """Return the calls of the newest message of a model in the state of a graph."""
-    messages = values.get("messages", ()) if isinstance(values, Mapping) else ()
-    return next((m.tool_calls for m in reversed(messages) if getattr(m, "type", "") == "ai"), ())
-
-
-def _is(original: Mapping[str, Any], call: Mapping[str, Any]) -> bool:
-    return bool(original["name"] == call["name"] and original["args"] == call["args"])
+def _check_ids(calls: Sequence[Mapping[str, Any]], original: Sequence[Mapping[str, Any]]) -> None:
+    ids = [call["id"] for call in original]
+    are_theirs = any(is_written(source, call) for source in original for call in calls)
+    if are_theirs and len(set(ids)) != len(ids):
+        raise ValueError(
+            "Two calls have the same id, so an answer to one would be an answer to both. Nobody "
+            "was asked and nothing was run."
+        )
 
 
 def _kinds(schema: Any) -> frozenset[str]:

@@ -10,7 +10,6 @@ from approval_client._refusals import for_model
 from approval_client.adapters import _core
 from approval_client.adapters._graphs import Question
 from approval_client.adapters.langgraph._hitl import ReviewedCall, asking
-from approval_client.adapters.langgraph._tools import Find
 
 _MEMBERS = {"action_request", "config", "description"}
 _ALLOWED = {"allow_accept", "allow_edit", "allow_ignore", "allow_respond"}
@@ -18,7 +17,7 @@ _COPILOT = {"__copilotkit_interrupt_value__", "__copilotkit_messages__"}
 _READ = "Nobody was asked and nothing was resumed. Pass read=, and make a Question of it."
 
 
-def question(value: Any, find: Find = lambda _: None) -> Question | None:
+def question(value: Any) -> Question | None:
     """Return what such a request asks, one request for each action, or None if it is not one.
 
     Raises:
@@ -31,10 +30,10 @@ def question(value: Any, find: Find = lambda _: None) -> Question | None:
         return None
     if not all(isinstance(entry, Mapping) and "action_request" in entry for entry in value):
         return None
-    return asking([_call(entry, find) for entry in value], list, _response)
+    return asking([_call(entry) for entry in value], list, _response)
 
 
-def _call(asked: Mapping[str, Any], find: Find) -> ReviewedCall:
+def _call(asked: Mapping[str, Any]) -> ReviewedCall:
     action, config = asked["action_request"], asked.get("config") or {}
     fits = asked.keys() <= _MEMBERS and isinstance(config, Mapping) and config.keys() <= _ALLOWED
     if not fits or not isinstance(action, Mapping) or action.keys() != {"action", "args"}:
@@ -44,9 +43,12 @@ def _call(asked: Mapping[str, Any], find: Find) -> ReviewedCall:
         raise ValueError(f"{action['action']!r:.80} allows nobody to accept it. {_READ}")
     if not may & {"respond", "ignore"}:
         raise ValueError(f"{action['action']!r:.80} allows nobody to reject it. {_READ}")
-    name = str(action["action"])
-    call = {"name": name, "args": action["args"], "description": asked.get("description")}
-    return ReviewedCall(call, may, find(name))
+    call = {
+        "name": str(action["action"]),
+        "args": action["args"],
+        "description": asked.get("description"),
+    }
+    return ReviewedCall(call, may)
 
 
 def _response(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -12,28 +13,129 @@ from approval_client.adapters import _binding
 from approval_client.wire import canonical_json
 
 Values: TypeAlias = dict[str, Any]
-Find: TypeAlias = Callable[[str], Any]
-_INSIDE = ("bound", "steps", "first", "middle", "last", "subgraphs")
+_INSIDE = ("bound", "steps", "first", "middle", "last")
 
 
-def finding(graph: Any) -> Find:
-    """Return what finds a tool of a graph and its subgraphs by name.
+@dataclass(frozen=True)
+class Origin:
+    """Where a graph was interrupted.
 
-    It returns None for a tool that is not in sight, or if there are two of one name.
+    Attributes:
+        graph: That, or its subgraph, whose node did it; None if that is not in sight.
+        node: The name of the node.
+        values: Those of the graph's state.
     """
 
-    def find(name: str) -> Any:
-        tools_by_id = {id(tool): tool for tool in _named(graph, name)}
-        return next(iter(tools_by_id.values())) if len(tools_by_id) == 1 else None
+    graph: Any
+    node: str
+    values: Any
 
-    return find
+    @property
+    def written(self) -> Sequence[Mapping[str, Any]]:
+        """The calls of the newest message of a model in the state."""
+        messages = self.values.get("messages", ()) if isinstance(self.values, Mapping) else ()
+        answers = (m.tool_calls for m in reversed(messages) if getattr(m, "type", "") == "ai")
+        return next(answers, ())
+
+    def tool_of_a_batch(self, call: Mapping[str, Any]) -> Any:
+        """Return the tool of a call that LangChain asks about right after its model."""
+        if not self.node.endswith(".after_model") or not self._is_written(call):
+            return None  # such as an agent's that a tool runs
+        tools = {id(tool): tool for node in self._nodes.values() for tool in _held(node, call)}
+        return next(iter(tools.values())) if len(tools) == 1 else None
+
+    def tool_of_one(self, call: Mapping[str, Any], schema: Any) -> Any:
+        """Return the tool of a call that LangChain asks about right before it, or its schema.
+
+        Args:
+            schema: The interrupt's own for its answer. What it says of an edit is of this tool,
+                also where an agent asks that another tool runs.
+        """
+        tool = next(_held(self._nodes.get(self.node), call), None)
+        own_schema = _of_an_edit(schema)
+        if tool is None or not self._is_written(call):
+            return own_schema
+        if own_schema is not None:
+            return tool if _alike(tool.tool_call_schema, own_schema) else own_schema
+        # Without one, what was called beside it may be an agent that asks the same.
+        return tool if all(source["name"] == call["name"] for source in self.written) else None
+
+    def _is_written(self, call: Mapping[str, Any]) -> bool:
+        return any(is_written(source, call) for source in self.written)
+
+    @property
+    def _nodes(self) -> Mapping[str, Any]:
+        nodes = getattr(self.graph, "nodes", None)
+        return nodes if isinstance(nodes, Mapping) else {}
+
+
+NOWHERE = Origin(None, "", None)
+
+
+def origin(graph: Any, task: Any, values: Any, interrupt: Any) -> Origin:
+    """Return where an interrupt of a task comes from: of a subgraph, if that is its node.
+
+    An agent that a tool or a function runs is in no node, and so never in sight.
+    """
+    while (state := getattr(task, "state", None)) is not None:
+        graph = getattr(getattr(graph, "nodes", {}).get(task.name), "bound", None)
+        tasks = [
+            inner
+            for inner in getattr(state, "tasks", ())
+            if any(pending.id == interrupt.id for pending in inner.interrupts)
+        ]
+        if len(tasks) != 1 or not isinstance(getattr(graph, "nodes", None), Mapping):
+            return NOWHERE
+        task, values = tasks[0], state.values
+    return Origin(graph, task.name, values)
+
+
+def is_written(original: Mapping[str, Any], call: Mapping[str, Any]) -> bool:
+    """Say whether a call is what stands in a model's message."""
+    return bool(original["name"] == call["name"] and original["args"] == call["args"])
+
+
+def _held(node: Any, call: Mapping[str, Any]) -> Iterator[Any]:
+    """Return the tools of the name of a call that a node calls itself."""
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        tools = getattr(part, "tools_by_name", None)
+        if isinstance(tools, Mapping) and call["name"] in tools:
+            yield tools[call["name"]]
+        if isinstance(getattr(part, "nodes", None), Mapping):
+            continue  # a graph, which asks for itself
+        stack += [inner for inner in (getattr(part, name, None) for name in _INSIDE) if inner]
+        stack += part if isinstance(part, list | tuple) else []
+
+
+def _of_an_edit(schema: Any) -> Mapping[str, Any] | None:
+    """Return what a JSON schema of LangChain's decisions says of the arguments of an edit."""
+
+    def at(ref: Any) -> Any:
+        path = ref.get("$ref") if isinstance(ref, Mapping) else ref
+        return schema["$defs"][path.rpartition("/")[2]] if isinstance(path, str) else ref
+
+    try:
+        branch = at(schema["discriminator"]["mapping"]["edit"]) if "oneOf" in schema else schema
+        arguments = at(at(branch["properties"]["edited_action"])["properties"]["args"])
+        return arguments if isinstance(arguments["properties"], Mapping) else None
+    except (LookupError, TypeError):
+        return None
+
+
+def _alike(schema: Any, other: Mapping[str, Any]) -> bool:
+    json_schema = schema if isinstance(schema, Mapping) else schema.model_json_schema()
+    names = ("properties", "required", "additionalProperties")
+    return [json_schema.get(name) for name in names] == [other.get(name) for name in names]
 
 
 def asked(tool: Any, written: Any) -> Values:
     """Return the arguments that people are shown for what a model wrote.
 
     Args:
-        tool: LangChain's tool; None if it is out of sight, and then its defaults are too.
+        tool: LangChain's tool, or the JSON schema of its arguments if that is all in sight; None
+            if it is out of sight, and then its defaults are too.
 
     Raises:
         Unaskable: The tool would not be called with what was written.
@@ -41,6 +143,8 @@ def asked(tool: Any, written: Any) -> Values:
     arguments = _binding.read(written)
     if tool is None:
         return arguments
+    if isinstance(tool, Mapping):
+        return _by_schema(tool, arguments)
     if _is_single(tool) and tool.args_schema is None:
         return _single(tool, arguments)
     schema = tool.tool_call_schema  # without what LangChain injects
@@ -80,6 +184,14 @@ def is_called(tool: Any, approved: Any, inputs: Any) -> bool:
     except (ValueError, TypeError):  # such as a name that nobody was asked about
         return False
     return canonical_json(arguments) == canonical_json(asked(tool, approved))
+
+
+def _by_schema(schema: Mapping[str, Any], arguments: Values) -> Values:
+    properties = schema["properties"]
+    if not schema.get("additionalProperties"):  # then LangChain drops other names
+        _binding.check_names(arguments, list(properties))
+    defaults = {n: prop["default"] for n, prop in properties.items() if "default" in prop}
+    return {**defaults, **arguments}
 
 
 def _is_single(tool: Any) -> bool:
@@ -126,22 +238,6 @@ def _hidden(tool: Any, schema: Any) -> Values:
     params = {name: param for name, param in _parameters(tool).items() if name not in known_names}
     values = {n: param.default for n, param in params.items() if param.default is not param.empty}
     return _binding.hidden({n: value for n, value in values.items() if value is not None})
-
-
-def _named(graph: Any, name: str) -> Iterator[Any]:
-    stack, seen_ids = [graph], set()
-    while stack:
-        node = stack.pop()
-        if id(node) in seen_ids or isinstance(node, str | bytes):
-            continue
-        seen_ids.add(id(node))
-        tools = getattr(node, "tools_by_name", None)
-        if isinstance(tools, Mapping) and name in tools:
-            yield tools[name]
-        nodes = getattr(node, "nodes", None)
-        stack += list(nodes.values()) if isinstance(nodes, Mapping) else []
-        stack += [inner for inner in (getattr(node, part, None) for part in _INSIDE) if inner]
-        stack += node if isinstance(node, Sequence) else []
 
 
 def _various(tool: Any) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from copy import copy
 from functools import partial
 from importlib import import_module
@@ -11,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from approval_client._async_client import AsyncClient
-from approval_client._errors import DigestMismatch
+from approval_client._errors import DashboardError, DigestMismatch
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run
 from approval_client._refusals import for_model, refusal
@@ -136,18 +137,22 @@ class Approvals:
 
 async def _start_unseen(state: Any, ends: Ends) -> None:
     """Start what no hook sees the beginning of, before the run goes on."""
-    unseen = [name for name, item in _calls(state).items() if not _is_seen(state, item)]
-    started = await start(ends.client, {n: ends.open[n] for n in unseen if n in ends.open})
+    approved = {name: item for name, item in _calls(state).items() if name in ends.open}
+    unseen = [name for name, item in approved.items() if not _is_seen(state, item)]
+    started = await start(ends.client, {name: ends.open[name] for name in unseen})
     ends.open.update(started)
 
 
 def _is_seen(state: Any, item: Any) -> bool:
     """Say whether the hooks of the run are called before this call is made.
 
-    They are not for what the agents behind tools call, nor for what is no function.
+    They are not for what the agents behind tools call, nor for what is no function. An agent may
+    also be behind a tool of its own, so with any such tool in sight nothing is sure to be seen.
     """
-    call = _dumped(item.raw_item)
-    return item.agent is state._current_agent and _tool(item, call) is not None  # noqa: SLF001 - there is no other name
+    agent = state._current_agent  # noqa: SLF001 - there is no other name
+    if item.agent is not agent or tools.holds_an_agent(agent):
+        return False
+    return _tool(item, _dumped(item.raw_item)) is not None
 
 
 async def _decide(state: Any, asker: Asker, ends: Ends, time_limit_s: int | None) -> None:
@@ -198,6 +203,7 @@ def _request(item: Any, run_id: str, time_limit_s: int | None) -> ApprovalReques
         "agent": item.agent.name,
         "tool_origin": item.tool_origin,
         "written_by_the_model": _core.differing(raw_arguments, arguments),
+        **({} if raw_arguments is None else _core.out_of_sight(tool)),
     }
     return _core.fitting(
         ApprovalRequest.tool_call(
@@ -240,7 +246,7 @@ def _watching(hooks: Any, ends: Ends) -> Any:
     async def on_tool_start(context: Any, agent: Any, tool: Any) -> None:
         await inner_hooks.on_tool_start(context, agent, tool)
         name = _named(agent, getattr(context, "tool_call_id", None))
-        function_tool = tools.tool_called(agent, tool.name)
+        function_tool = tools.in_sight(agent, tool)
         await _check(ends, name, context, function_tool)
         await ends.start(name)
         if (approved := ends.open.get(name)) is not None and hasattr(tool, "on_invoke_tool"):
@@ -314,9 +320,17 @@ async def _settle(ends: Ends, result: Any) -> None:
             name = _named(item.agent, item.call_id)
             if name in ends.open and ends.open[name].approved is not True:
                 await ends.give_up(name, f"a guardrail answered in its place: {item.output}")
-            await ends.ended(name, ends.run(name).returned(item.output))
+            await ends.ended(name, _returned(ends, name, item))
     for name in [name for name in ends.open if name not in ends.runs or not result.interruptions]:
-        if ends.open[name].approved is True:
-            await ends.ended(name, ends.run(name).told(output_head=UNSEEN))
-        else:
-            await ends.give_up(name, "the SDK did not call it")
+        if ends.open[name].approved is not True:
+            with suppress(DashboardError):
+                await ends.start(name)  # so that nothing else uses it
+        await ends.ended(name, ends.run(name).told(output_head=UNSEEN))
+
+
+def _returned(ends: Ends, name: str, item: Any) -> dict[str, Any]:
+    """Say what a call returned; for a function that was not seen, something else may answer."""
+    is_function = _dumped(item.raw_item).get("type") == "function_call_output"
+    if is_function and name not in ends.runs:
+        return ends.run(name).told(output_head=UNSEEN)
+    return ends.run(name).returned(item.output)

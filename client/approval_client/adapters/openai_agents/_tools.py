@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from approval_client._refusals import Unaskable
 from approval_client.adapters import _binding
 
 Values = dict[str, Any]
@@ -13,10 +14,31 @@ _LOOKS, _FUNCTION = "approvals_looks", "approvals_function"  # attributes of wha
 
 
 def tool_called(agent: Any, name: str) -> Any:
-    """Return the function tool of that name of an agent; None if it is not in sight."""
+    """Return the function tool of that name of an agent; None if it is not in sight.
+
+    Raises:
+        Unaskable: Several tools have that name.
+    """
     kind = import_module("agents").FunctionTool
     matches = [tool for tool in agent.tools if isinstance(tool, kind) and _name(tool) == name]
-    return matches[0] if len(matches) == 1 else None
+    if len(matches) > 1:
+        raise Unaskable(f"{len(matches)} tools are called {name!r:.80}, and only one would run.")
+    return matches[0] if matches else None
+
+
+def in_sight(agent: Any, tool: Any) -> Any:
+    """Return ``tool`` if it is a function tool that the agent holds; None if it is another's."""
+    kind = import_module("agents").FunctionTool
+    is_held = any(tool is member for member in agent.tools)
+    return tool if is_held and isinstance(tool, kind) else None
+
+
+def holds_an_agent(agent: Any) -> bool:
+    """Say whether a tool of this agent runs an agent, whose calls no hook of the run sees."""
+    kind = import_module("agents").FunctionTool
+    return any(
+        getattr(tool, "_is_agent_tool", True) for tool in agent.tools if isinstance(tool, kind)
+    )
 
 
 def asked(tool: Any, written: Any) -> Values:

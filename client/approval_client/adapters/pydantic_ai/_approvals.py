@@ -262,6 +262,7 @@ def _request(pause: _Pause, name: str, tool: Any, time_limit_s: int | None) -> A
     details = {
         "metadata": pause.metadata.get(name),
         "written_by_the_model": _core.differing(call["args"], arguments),
+        **_core.out_of_sight(tool),
     }
     return _core.fitting(
         ApprovalRequest.tool_call(
@@ -320,6 +321,8 @@ def _watch(agent: Any, ends: Ends) -> Any:
             if answer is None:  # a capability of the host's makes the call once more, for one
                 raise AlreadyUsed(called_again(call.tool_name))
             tool = tools.tool_called(agent, call.tool_name)
+            if not tools.is_run(tool, ctx, call.tool_name):
+                raise await _another(ends, call, answer, "it was another tool by then")
             if not answer.edited:
                 await _still_approved(tool, ends, call, answer)
             approved = await ends.client.start(answer)
@@ -374,9 +377,14 @@ async def _still_approved(tool: Any, ends: Ends, call: Any, approved: ApprovalRe
     arguments = tools.asked(tool, call.args)
     content = {"tool": call.tool_name, "arguments": arguments}
     if digest(Kind.TOOL_CALL, content) != approved.digest:
-        await give_up(ends.client, [approved], "it had other arguments by then")
-        raise DigestMismatch(
-            f"{call.tool_name!r:.80} would now be called with something else than what was "
-            "approved. It was not called. Ask again.",
-            approved,
-        )
+        raise await _another(ends, call, approved, "it had other arguments by then")
+
+
+async def _another(ends: Ends, call: Any, approved: ApprovalResponse, why: str) -> DigestMismatch:
+    """Use up an approval that is of something else, and return the error that says so."""
+    await give_up(ends.client, [approved], why)
+    return DigestMismatch(
+        f"{call.tool_name!r:.80} would now be called with something else than what was approved. "
+        "It was not called. Ask again.",
+        approved,
+    )

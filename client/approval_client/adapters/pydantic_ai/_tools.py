@@ -14,9 +14,28 @@ Values = dict[str, Any]
 
 
 def tool_called(agent: Any, name: str) -> Any:
-    """Return the function tool of that name; None if it is not in sight, or under another name."""
+    """Return the function tool of that name; None if it is not in sight.
+
+    Those of a single run, and those that a function of the host's makes for it, are not.
+    """
     tools_by_id = {id(tool): tool for tool in _named(agent, name)}
     return next(iter(tools_by_id.values())) if len(tools_by_id) == 1 else None
+
+
+def is_run(tool: Any, ctx: Any, name: str) -> bool:
+    """Say whether that tool is the one which a run is about to call by that name.
+
+    Args:
+        tool: The tool; None if it is out of sight, and then nothing is known of it.
+    """
+    schema = getattr(tool, "function_schema", None)
+    if schema is None:
+        return True
+    run_tools = getattr(getattr(ctx, "tool_manager", None), "tools", None) or {}
+    entry: Any = run_tools.get(name)
+    while hasattr(entry, "source_tool"):  # of several toolsets together
+        entry = entry.source_tool
+    return getattr(getattr(entry, "call_func", None), "__self__", None) is schema
 
 
 def asked(tool: Any, written: Any) -> Values:
@@ -105,12 +124,26 @@ def _aliases(schema: Any) -> dict[str, str]:
 
 
 def _named(agent: Any, name: str) -> Iterator[Any]:
-    stack = list(agent.toolsets)
+    stack = [(toolset, name) for toolset in agent.toolsets]
     while stack:
-        toolset = stack.pop()
+        toolset, name_there = stack.pop()
         tools = getattr(toolset, "tools", None)
-        if isinstance(tools, Mapping) and name in tools:
-            yield tools[name]
-        stack += getattr(toolset, "toolsets", ())
+        if isinstance(tools, Mapping) and name_there in tools:
+            yield tools[name_there]
+        stack += [(inner, name_there) for inner in getattr(toolset, "toolsets", ())]
         wrapped = getattr(toolset, "wrapped", None)
-        stack += [] if wrapped is None else [wrapped]
+        if wrapped is not None:
+            stack += [(wrapped, inner_name) for inner_name in _within(toolset, name_there)]
+
+
+def _within(toolset: Any, name: str) -> list[str]:
+    """Return what a tool of that name is called in what a toolset wraps, if it is there."""
+    prefix, new_names = getattr(toolset, "prefix", None), getattr(toolset, "name_map", None)
+    if isinstance(prefix, str):
+        start = f"{prefix}_"
+        return [name.removeprefix(start)] if name.startswith(start) else []
+    if isinstance(new_names, Mapping):
+        if name in new_names:
+            return [new_names[name]]
+        return [] if name in new_names.values() else [name]
+    return [name]
