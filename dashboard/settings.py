@@ -37,7 +37,7 @@ def text(name: str) -> str:
 
 def listed(name: str) -> list[str]:
     """Read a setting that has several words, with commas between them."""
-    return [word for word in text(name).split(",") if word]
+    return [word for part in text(name).split(",") if (word := part.strip())]
 
 
 def host_of(name: str, url: str) -> str:

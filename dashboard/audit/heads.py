@@ -91,11 +91,9 @@ def add_head(heads: Heads, seq: int, hash_: str) -> None:
 
 
 def last_of(heads: Heads) -> Head | None:
-    """The head of the highest number, or None. Of two that differ, either."""
-    if not heads:
-        return None
-    seq = max(heads)
-    return Head(seq, min(heads[seq]))
+    """The head of the highest number, or None. Two of one number that differ are none."""
+    singles = [Head(seq, *hashes) for seq, hashes in heads.items() if len(hashes) == 1]
+    return max(singles, default=None)
 
 
 def keep_in_file(path: Path, head: Head) -> None:
@@ -126,7 +124,7 @@ def note_keeping(problem: str) -> None:
 def keeping_problem() -> str:
     """Say why heads are not kept where ``AUDIT_HEADS`` says, as far as this process knows."""
     path = heads_file()
-    if path and not os.access(path, os.W_OK):
+    if path and not os.access(path if path.exists() else path.parent, os.W_OK):
         return f"The file {path} cannot be written to."
     return _Keeping.problem if settings.AUDIT_HEADS else ""
 

@@ -66,14 +66,20 @@ def newest(log_filter: LogFilter, most: int) -> list[AuditEntry]:
 def mentions_of_agent(name: str) -> Q:
     """Entries about an agent whose subject is something of it: a notebook, a tool, a grant."""
     of_notebook = Q(subject=name, action__in=(Action.NOTEBOOK_SENT, Action.NOTEBOOK_DELETED))
-    return of_notebook | _says(agent=name) | _says(agent=agent_name(name))
+    return of_notebook | _names(name) & (_says(agent=name) | _says(agent=agent_name(name)))
 
 
 def mentions_of_person(name: str) -> Q:
     """Entries about a person whose subject is another: a group, an agent, a request, a policy."""
-    of_group = Q(subject__startswith="group:") & _details_have(canonical_json(name))
+    of_group = Q(subject__startswith="group:")
     keys = ("author", "confirmed_by", "edited_by", "from", "owner", "to")
-    return of_group | Q.create([_says(**{key: name}) for key in keys], connector=Q.OR)
+    of_another = Q.create([_says(**{key: name}) for key in keys], connector=Q.OR)
+    return _names(name) & (of_group | of_another)
+
+
+def _names(name: str) -> Q:
+    # One look, before those that say as what: it leaves few entries for them.
+    return _details_have(canonical_json(name)[1:])
 
 
 def _says(**detail: str) -> Q:
@@ -122,10 +128,10 @@ def _went_back() -> timedelta:
     entry_before = AuditEntry.objects.filter(seq=OuterRef("seq") - 1).values("at")
     pairs = AuditEntry.objects.annotate(before=Subquery(entry_before)).filter(at__lt=F("before"))
     while seq < end.seq:  # in pieces, so that what was read stays read where there is no more time
-        piece = pairs.filter(seq__gt=seq, seq__lte=seq + _PIECE).order_by("seq")
+        piece = pairs.filter(seq__gt=seq, seq__lte=min(seq + _PIECE, end.seq)).order_by("seq")
         for earlier_at, at in piece.values_list("before", "at"):
             went_back += earlier_at - at
-        seq += _PIECE
+        seq = min(seq + _PIECE, end.seq)
         entries = AuditEntry.objects.filter(seq__lte=seq).values_list("seq", "hash")
         for place in entries.order_by("-seq")[:1]:
             _Walked.so_far = (Head(*place), went_back)

@@ -141,7 +141,8 @@ class Hub:
     async def looked_at_database(self) -> None:
         """Return once this process has looked at its database, or could not for a while.
 
-        It looks every second from then on. Until the first time it approves nothing.
+        It looks again every second, or as soon as the thread that does all such work is free.
+        Until the first time it approves nothing.
         """
         if not self._has_looked.is_set():
             with suppress(TimeoutError):

@@ -175,7 +175,7 @@ async def keep_heads() -> None:
             try:
                 await _keep_head(head)
             except Exception as error:
-                note_keeping(str(error))
+                note_keeping(str(error) or type(error).__name__)
                 raise
             note_keeping("")
             kept_head = head

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -54,8 +55,9 @@ def copy_beside(file: Path) -> Path:
     """
     if file.exists():
         raise CommandError(f"{file} exists already. Nothing was done. Name another file.")
-    part = file.with_name(f"{file.name}.part")
-    _delete_part(part)  # of one that was killed
+    # A name of its own: another backup to the same file may be under way.
+    part = file.with_name(f".{file.name}.{uuid4().hex[:8]}.part")
+    _delete_left_behind(file.parent, f".{escape(file.name)}.*.part*")
     try:
         with _private():
             if connection.vendor == "sqlite":
@@ -64,23 +66,12 @@ def copy_beside(file: Path) -> Path:
                 _dump(part)
         _reach_disk(part)
     except OSError as error:
-        _delete_part(part)
+        part.unlink(missing_ok=True)
         raise CommandError(f"{file} could not be written ({error}). There is no backup.") from None
     except CommandError:
-        _delete_part(part)
+        part.unlink(missing_ok=True)
         raise
     return part
-
-
-def _delete_part(part: Path) -> None:
-    for path in (part, *(Path(f"{part}{end}") for end in _BESIDE)):
-        try:
-            path.unlink(missing_ok=True)
-        except OSError as error:
-            raise CommandError(
-                f"{path} cannot be removed ({error.strerror}). There is no backup. Remove it, or "
-                "name another file."
-            ) from None
 
 
 def keep(part: Path, file: Path) -> None:
@@ -179,7 +170,7 @@ def restored_aside(file: Path) -> Iterator[str]:
         raise CommandError(f"There is no file {file}. Nothing was done.")
     if connection.vendor == "sqlite":
         aside = database_file().with_name(f"restoring-{uuid4().hex}.sqlite3")
-        _delete_left_behind(aside.parent)
+        _delete_left_behind(aside.parent, "restoring-*.sqlite3*")
         try:
             with _private():
                 copy_sqlite(file, aside)
@@ -200,10 +191,10 @@ def restored_aside(file: Path) -> Iterator[str]:
             execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
-def _delete_left_behind(folder: Path) -> None:
+def _delete_left_behind(folder: Path, pattern: str) -> None:
     """Delete what copies that were killed have left: all that is secret is in it."""
     long_ago = time.time() - LEFT_BEHIND_AFTER_S
-    for path in folder.glob("restoring-*.sqlite3*"):
+    for path in folder.glob(pattern):
         with suppress(FileNotFoundError):
             if path.stat().st_mtime < long_ago:
                 path.unlink()

@@ -74,7 +74,7 @@ def make_data_dir() -> Path:
 def folder_doubt() -> str:
     """Say why the data folder could not be made or written to, without making anything."""
     folder: Path = settings.DATA_DIR
-    present = next(path for path in (folder, *folder.parents) if os.path.exists(path))  # noqa: PTH110 - no error, whatever it is
+    present = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
     if present.is_dir() and os.access(present, os.W_OK | os.X_OK):
         return ""
     return (

@@ -58,6 +58,16 @@ def test_where_start_would_refuse_the_folder_or_its_key_that_is_said(
     assert second.startswith(f"The key in {settings.MADE_KEY_FILE} is empty or weak")
 
 
+def test_a_folder_that_is_a_link_to_nothing_is_said(
+    command, db, served, token, settings, tmp_path
+):
+    settings.DATA_DIR = tmp_path / "link"
+    settings.DATA_DIR.symlink_to(tmp_path / "gone")
+
+    with pytest.raises(CommandError, match="cannot be written to"):
+        command("check")
+
+
 def test_before_the_first_start_no_database_is_made(command, monkeypatch, db):
     monkeypatch.setattr(command_check, "_is_new", lambda: True)
 

@@ -95,6 +95,10 @@ def test_while_heads_are_not_kept_that_is_said(heads, settings, tmp_path, monkey
     heads(FIRST)
     assert keeping_problem() == f"The file {settings.AUDIT_HEADS} cannot be written to."
 
+    settings.AUDIT_HEADS = str(tmp_path / "heads")  # which the next head makes
+    heads(FIRST)
+    assert keeping_problem() == ""
+
     settings.AUDIT_HEADS = "https://heads.example/keep"
     answers = [Sent(taken=True, said=""), Sent(taken=False, said="It answered 500.")]
 

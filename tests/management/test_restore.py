@@ -1,5 +1,6 @@
 """What ``restore`` says is lost, by the database in use and by the head in the data folder."""
 
+import os
 import sqlite3
 from contextlib import closing
 from types import SimpleNamespace
@@ -123,14 +124,19 @@ def test_a_database_is_replaced_where_its_link_leads(linked, tmp_path):
     assert place.startswith(str(tmp_path / "disk" / "base.sqlite3.before-"))
 
 
-def test_what_a_killed_backup_left_does_not_stop_the_next(linked, tmp_path):
-    for end in ("", "-journal"):
-        (tmp_path / f"copy.part{end}").write_text("half a page")
+def test_what_a_killed_backup_left_long_ago_is_deleted_and_nothing_else(linked, tmp_path):
+    left_behind = tmp_path / ".copy.0123abcd.part-journal"
+    theirs = [tmp_path / "copy.part", tmp_path / ".copy.4567cdef.part"]  # the latter under way
+    for file in (left_behind, *theirs):
+        file.write_text("half a page")
+    os.utime(left_behind, (0, 0))
+
     part = backup.copy_beside(tmp_path / "copy")
 
     with closing(sqlite3.connect(part)) as base:
         assert base.execute("SELECT name FROM sqlite_master").fetchall() == [("present",)]
-    assert not (tmp_path / "copy.part-journal").exists()
+    assert not left_behind.exists()
+    assert [file.read_text() for file in theirs] == ["half a page"] * 2
 
 
 def test_the_disk_that_is_looked_at_is_the_one_of_the_file(linked, monkeypatch):

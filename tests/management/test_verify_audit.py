@@ -213,6 +213,18 @@ def test_a_line_that_was_not_finished_does_not_count(command, log, tmp_path):
     assert "is whole" in command("verify_audit", heads=str(tmp_path / "heads"))
 
 
+def test_where_a_file_contradicts_itself_nothing_of_it_is_remembered(
+    broken, command, log, tmp_path
+):
+    file, right = tmp_path / "heads", log[2].partition(":")[2]
+    file.write_text(f"3:{right}\n3:{'0' * 64}\n")
+    assert "two heads of entry 3 differ" in broken(heads=str(file))
+
+    file.write_text(f"3:{right}\n")
+
+    assert "is whole" in command("verify_audit", heads=str(file))
+
+
 def test_no_head_replaces_another_of_the_same_number(broken, command, log, tmp_path):
     """What the database says of itself takes back no head that stands in a file or was typed."""
     (tmp_path / "heads").write_text(f"3:{'f' * 64}\n")

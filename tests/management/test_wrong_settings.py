@@ -23,7 +23,7 @@ REFUSED_WHEN_READ = [
     ("DATABASE_URL", "sqlite://:memory:"),
     ("ALLOWED_HOSTS", "https://a.example"),
     ("ALLOWED_HOSTS", "a.example:8000"),
-    ("ALLOWED_HOSTS", "a.example, b.example"),
+    ("ALLOWED_HOSTS", "a.example b.example"),
     ("ALLOWED_HOSTS", "a.example/approvals"),
     ("PROXY_COUNT", "one"),
     ("PROXY_COUNT", "-1"),

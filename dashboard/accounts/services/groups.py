@@ -46,7 +46,10 @@ def set_members(
         ChangedMeanwhile: They are not the ones that were shown.
     """
     locked = Group.objects.select_for_update(no_key=True).get(pk=group.pk)
-    if shown is not None and set(shown) != set(locked.members.values_list("pk", flat=True)):
+    members = list(members)
+    present = set(locked.members.values_list("pk", flat=True))
+    is_sent_again = present == {member.pk for member in members}
+    if shown is not None and set(shown) != present and not is_sent_again:
         raise ChangedMeanwhile(
             f"The members of {locked.name} were changed in the meantime. Nothing was saved: look "
             "at them again."

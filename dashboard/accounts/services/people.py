@@ -68,7 +68,8 @@ def change_roles(
         LastAdmin: Nobody would be left to administer.
     """
     locked = _lock(person)
-    if shown is not None and set(shown) != set(_names(locked)):
+    is_sent_again = all(getattr(locked, name) == flag for name, flag in _flags(roles).items())
+    if shown is not None and set(shown) != set(_names(locked)) and not is_sent_again:
         raise ChangedMeanwhile(
             f"The roles of {locked.username} were changed in the meantime. Nothing was saved: "
             "look at them again."

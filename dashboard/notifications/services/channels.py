@@ -109,12 +109,12 @@ def change_channel(
         NotFound: There is no such channel.
     """
     channel = _locked(channel_id, by)
-    if shown is not None and shown != channel.changed_at.isoformat():
-        raise ChangedMeanwhile
     _check_wish(channel.kind, wish, besides=channel.pk)
     columns = _columns(wish)
     if all(getattr(channel, name) == value for name, value in columns.items()):
         return channel
+    if shown is not None and shown != channel.changed_at.isoformat():
+        raise ChangedMeanwhile
     for name, value in columns.items():
         setattr(channel, name, value)
     channel.failures, channel.rests_until, channel.quiet_until = 0, None, None

@@ -54,7 +54,8 @@ def set_webhook(
     Agent.objects.select_for_update().get(pk=agent.pk)
     webhook = Webhook.objects.select_for_update(no_key=True).filter(agent=agent).first()
     changed_at = webhook.changed_at.isoformat() if webhook else ""
-    if shown_at is not None and shown_at != changed_at:
+    is_sent_again = webhook is not None and webhook.url == url
+    if shown_at is not None and shown_at != changed_at and not is_sent_again:
         raise ChangedMeanwhile
     now = database_now()
     if webhook is None:

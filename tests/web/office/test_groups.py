@@ -77,6 +77,14 @@ def test_who_is_ticked_is_in_it_and_nobody_else(admin, operators, path, bob, rec
     assert recorded("group.members_changed")[-1] == (*BY_ADA, "group:operators")
 
 
+def test_a_form_that_is_sent_twice_is_saved(admin, operators, path, bob):
+    shown = value_of(admin.get(path), "shown")
+    replies = [members(admin, path, bob, shown=shown) for _ in range(2)]
+
+    assert who_is_in(operators) == ["bob"]
+    assert not any("in the meantime" in reply.content.decode() for reply in replies)
+
+
 def test_whoever_was_taken_out_meanwhile_does_not_come_back(admin, operators, path, alice, bob):
     shown = value_of(admin.get(path), "shown")
     members(admin, path)

@@ -92,6 +92,14 @@ def test_roles_are_replaced(admin, alice, path, recorded):
     assert recorded("person.roles_changed") == [(*BY_ADA, "user:alice")]
 
 
+def test_a_form_that_is_sent_twice_is_saved(admin, alice, path):
+    form = {"roles": ["admin"], "shown": "reviewer"}
+    replies = [admin.post(f"{path}/roles", form, follow=True) for _ in range(2)]
+
+    assert roles_of(alice) == ["admin"]
+    assert not any("in the meantime" in reply.content.decode() for reply in replies)
+
+
 def test_a_role_that_was_taken_meanwhile_does_not_come_back(admin, alice, path):
     shown = value_of(admin.get(path), "shown")
     people.change_roles(alice, roles={}, by=make.BY)
