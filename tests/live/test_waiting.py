@@ -235,21 +235,26 @@ async def test_when_an_agent_last_waited_is_remembered(hub, approval, secret):
     assert await in_thread(lambda: Poll.objects.get().approval_id)() == approval.pk
 
 
+def readers():
+    return [t for t in threading.enumerate() if t.name.startswith("hub-reader")]
+
+
 async def test_two_hundred_who_wait_hold_one_thread_and_are_all_answered(
     hub, approval, agent, alice, settings
 ):
     settings.WAITS_PER_TOKEN = 200
     secret = await in_thread(lambda: make.secret(agent))()
+    others = set(readers())  # such as those of a hub whose loop has ended
     waits = [wait_for(approval.pk, secret) for _ in range(200)]
     answers = [await wait.__aenter__() for wait in waits]
     await until_waiting(hub, 200)
-    readers = [t for t in threading.enumerate() if t.name.startswith("hub-reader")]
+    count = len(set(readers()) - others)
     await in_thread(make.decided)(approval, alice)
 
     bodies = [(await answer())[1]["status"] for answer in answers]
 
     assert set(bodies) == {"approved"}
-    assert len(readers) == 1
+    assert count <= 1
     for wait in waits:
         await wait.__aexit__(None, None, None)
 
