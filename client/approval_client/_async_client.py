@@ -262,6 +262,10 @@ class AsyncClient(Driver):
     ) -> Received:
         body = bytearray()
         async with http.stream(**self._arguments(call, traced)) as response:
+            if (
+                trouble := not_read_on(response, 0, math.inf)
+            ) is not None:  # a little may unpack to a lot
+                return trouble
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if (trouble := not_read_on(response, len(body), math.inf)) is not None:

@@ -308,6 +308,10 @@ class Client(Driver):
     def _exchange(self, http: httpx2.Client, call: Call, traced: Mapping[str, str]) -> Received:
         until, body = time.monotonic() + call.limit_s, bytearray()
         with http.stream(**self._arguments(call, traced)) as response:
+            if (
+                trouble := not_read_on(response, 0, until)
+            ) is not None:  # a little may unpack to a lot
+                return trouble
             for chunk in response.iter_bytes():
                 body += chunk
                 if (trouble := not_read_on(response, len(body), until)) is not None:

@@ -383,6 +383,31 @@ def test_an_answer_is_read_as_long_as_it_may_take_and_no_further(made, body, hea
     assert detail in run(client._converse(None, flow())).detail
 
 
+class Unread(httpx2.SyncByteStream, httpx2.AsyncByteStream):
+    """A body that must not be read."""
+
+    def __iter__(self):
+        raise AssertionError("It was read.")
+
+    async def __aiter__(self):
+        raise AssertionError("It was read.")
+        yield b""
+
+
+@pytest.mark.parametrize("made", [Client, AsyncClient])
+def test_nothing_is_unpacked_of_an_answer_that_is_compressed(made):
+    def flow():
+        return (yield Call(method="GET", path="/"))
+
+    headers = {"Content-Encoding": "gzip, gzip"}
+    transport = httpx2.MockTransport(
+        lambda _: httpx2.Response(200, headers=headers, stream=Unread())
+    )
+    client = made("http://localhost", "dash_x", transport=transport)
+
+    assert "is compressed" in run(client._converse(None, flow())).detail
+
+
 def test_no_try_takes_longer_than_there_is_time_left(stage, say_for):
     question = ApprovalRequest.code("x", max_wait_s=5)
     say = say_for(question)
