@@ -17,6 +17,7 @@ from xdist.scheduler import LoadScopeScheduling
 from dashboard.accounts.models import User
 from dashboard.approvals.queries.hold import doubt_database
 from dashboard.audit import heads
+from dashboard.live import push
 from dashboard.policies import inspections
 from tests import make
 
@@ -140,6 +141,13 @@ def _quick(tmp_path_factory):
         # What a server keeps that was started in this checkout is not of the test database.
         patch.setattr(heads, "beside", lambda: tmp_path_factory.getbasetemp() / "audit_head")
         yield
+
+
+@pytest.fixture(autouse=True)
+def _hubs_end():
+    """Close the connections of hubs whose loop ended with the test. Garbage would warn later."""
+    yield
+    push.company()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -341,6 +341,10 @@ class Hub:
         await self._safely(asyncio.wait_for(self.read(seen.flush), FAREWELL_S))
         await self._stop_working()
         await self._doorbell.leave()
+        self.end_threads()
+
+    def end_threads(self) -> None:
+        """Let its threads end, and close what they have open. For a loop that ended before."""
         self.read.close()
         self.work.close()
 

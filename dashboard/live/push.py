@@ -59,4 +59,4 @@ def _working() -> list[Hub]:
 
 def _drop_the_ended() -> None:
     for loop in [loop for loop in _hubs if loop.is_closed()]:
-        del _hubs[loop]
+        _hubs.pop(loop).end_threads()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import ParamSpec, TypeVar
 
 from django.db import close_old_connections, connections
@@ -25,8 +26,9 @@ class DatabaseThread:
         return await loop.run_in_executor(self._executor, lambda: _tidily(work, *args, **kwargs))
 
     def close(self) -> None:
-        """Let the thread end; what it is doing it finishes."""
-        self._executor.submit(connections.close_all)
+        """Let the thread end; what it is doing it finishes. Closing twice is closing once."""
+        with suppress(RuntimeError):  # it takes no more work
+            self._executor.submit(connections.close_all)
         self._executor.shutdown(wait=False)
 
 

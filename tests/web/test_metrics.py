@@ -96,11 +96,18 @@ async def test_every_line_is_one_that_prometheus_reads():
     assert all(family.documentation for family in families.values())
 
 
+@pytest.fixture
+def door():
+    """Closes its connection in the end."""
+    door = metrics.MetricsDoor()
+    yield door
+    door._read.close()
+
+
 @pytest.mark.django_db(transaction=True)
-async def test_scrapes_share_what_was_read(monkeypatch):
+async def test_scrapes_share_what_was_read(monkeypatch, door):
     reads = []
     monkeypatch.setattr(metrics, "of_database", lambda _: reads.append(1) or [])
-    door = metrics.MetricsDoor()
     scope = {"headers": [(b"authorization", BEARER["Authorization"].encode())], "client": None}
     replies = await asyncio.gather(*[door.answer(scope) for _ in range(20)])
     await door.answer(scope)
@@ -109,13 +116,12 @@ async def test_scrapes_share_what_was_read(monkeypatch):
     assert len(reads) == 1
 
 
-async def test_a_database_that_is_away_is_said(monkeypatch):
+async def test_a_database_that_is_away_is_said(monkeypatch, door):
     def away(_):
         raise DatabaseError("connection refused")
 
     monkeypatch.setattr(metrics, "of_database", away)
     monkeypatch.setattr(figures.Tally, "read_on", lambda _: None)
-    door = metrics.MetricsDoor()
     scope = {"headers": [(b"authorization", BEARER["Authorization"].encode())], "client": None}
 
     assert (await door.answer(scope))[0] == 503
