@@ -28,6 +28,9 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
+gc.disable()  # until everything is collected: what is made meanwhile stays
+
+
 def pytest_addoption(parser):
     """Let whoever changes what is raced, killed or read try it as hard as the product promises."""
     parser.addoption(
@@ -76,6 +79,7 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+    gc.enable()
 
 
 class Rooms(LoadScopeScheduling):

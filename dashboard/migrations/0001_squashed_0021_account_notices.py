@@ -5,6 +5,8 @@ import django.db.models.functions.text
 import uuid
 from django.conf import settings
 from django.db import migrations, models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor as Editor
+from django.db.migrations.state import ProjectState
 
 
 class Migration(migrations.Migration):
@@ -37,6 +39,26 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = []
+
+    def apply(
+        self,
+        project_state: ProjectState,
+        schema_editor: Editor,
+        collect_sql: bool = False,  # noqa: ARG002, FBT001, FBT002 - Django's
+    ) -> ProjectState:
+        """Create the tables from one state.
+
+        Django would draw a state for each table, with every model that is related to it: that is
+        most of what a first start takes.
+        """
+        project_state.__dict__.pop("apps", None)
+        for operation in self.operations:
+            operation.state_forwards(self.app_label, project_state)
+        for operation in self.operations:
+            operation.database_forwards(
+                self.app_label, schema_editor, project_state, project_state
+            )
+        return project_state
 
     operations = [
         migrations.CreateModel(
