@@ -1,7 +1,7 @@
 """Who writes to SQLite waits for its turn, first come, first served."""
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from threading import Event, Thread, current_thread
 from time import monotonic, sleep
 
@@ -288,6 +288,18 @@ def test_another_file_is_not_opened_in_place_of_the_first(replaced):
 
     with pytest.raises(OperationalError, match="restart every program"):
         connection.ensure_connection()
+
+
+@pytest.mark.django_db
+def test_a_new_file_is_for_this_account_alone(tmp_path):
+    """Whichever command makes it, and in a folder that others may read."""
+    file = tmp_path / "new.sqlite3"
+    other = connection.copy()
+    other.settings_dict = {**connection.settings_dict, "NAME": str(file)}
+    with closing(other), other.cursor() as cursor:
+        cursor.execute("CREATE TABLE a (b)")
+
+    assert file.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(

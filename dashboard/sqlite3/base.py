@@ -8,6 +8,8 @@ other processes.
 And a file that is replaced while it is open is noticed. What is written to it then would be
 written to a file that nobody finds any more, and SQLite itself does not always look.
 
+And a new file is for this account alone, whichever command makes it.
+
 And searches that ignore case ignore it in every script, as PostgreSQL's do: SQLite's own LIKE
 knows the letters of ASCII alone.
 """
@@ -71,7 +73,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Open the file, unless it is another one than this process had open before."""
-        self._check_file()  # before SQLite makes an empty one
+        self._check_file()  # before an empty one is made
+        if not self.is_in_memory_db():
+            self._make_private_file()
         opened = super().get_new_connection(conn_params)
         opened.create_function("like", 3, is_like, deterministic=True)
         if not self.is_in_memory_db():
@@ -92,6 +96,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _check_file(self) -> None:
         if self.was_replaced():
             raise OperationalError(_REPLACED.format(self._name))
+
+    def _make_private_file(self) -> None:
+        # SQLite would let all accounts of the machine read the sessions in it, and gives what it
+        # puts beside a file the rights of that file.
+        with suppress(OSError):  # it is there, or SQLite says what is wrong
+            os.close(os.open(self._name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
     def _commit(self) -> None:
         if self.connection is not None and self._turn is not None:

@@ -183,6 +183,24 @@ def cut_the_tail(file):
         database.execute(f"DELETE FROM dashboard_auditentry WHERE seq = {last}")
 
 
+def test_migrate_makes_the_folder_and_the_database_for_this_account_alone(tmp_path):
+    folder = tmp_path / "new"
+    done = manage(folder, "migrate", "-v0")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    modes = [path.stat().st_mode & 0o777 for path in (folder, folder / "dashboard.sqlite3")]
+    assert modes == [0o700, 0o600]
+
+
+def test_migrate_says_in_a_sentence_that_the_database_is_away(tmp_path):
+    (tmp_path / "dashboard.sqlite3").mkdir()
+    done = manage(tmp_path, "migrate")
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("The migration did not end. The database cannot be used: unable")
+    assert "Traceback" not in done.stderr
+
+
 def test_a_token_stands_alone_on_stdout(house):
     done = manage(house[0], "issue_token", "beamline")
 
