@@ -47,7 +47,8 @@ async def test_what_was_answered_or_withdrawn_in_between_is_left_as_it_is(admin,
     await admin.scrolls_until(admin.button("Approve all 3"))
     await admin.presses(admin.button("Approve all 3"))
 
-    assert await outcomes(admin) == ["not recorded", "not recorded", "approved"]
+    # Asked at once, they may come in any order.
+    assert sorted(await outcomes(admin)) == ["approved", "not recorded", "not recorded"]
     await admin.sees("was rejected already")
     answers = await asyncio.gather(*map(agent.answer_to, (first, third)))
     assert [answer.status for answer in answers] == [Status.REJECTED, Status.APPROVED]
