@@ -1,9 +1,8 @@
 // Which presses count. None does within half a second after something changed under the hands, none
 // while the browser is offline, and no form is sent twice; whoever pressed is told. What changes in the
-// list moves nothing beside it, so presses beside it go on counting. To open a request decides nothing,
-// so a row may be pressed at any time. Without script the server refuses the second answer instead. A
-// finger approves by a deliberate hold: a tap that went astray approves nothing. Mice, keyboards and
-// screen readers press as ever, and so does everybody without this file.
+// list moves nothing beside it, so presses beside it go on counting. A finger approves by a deliberate
+// hold: a tap that went astray approves nothing. Mice, keyboards and screen readers press as ever, and
+// so does everybody without this file; there the server refuses the second answer.
 
 import { announce, announceInSight, hide } from "./announcing.js";
 import { closest, find, findAll } from "./dom.js";

@@ -28,7 +28,8 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 });
 
 document.addEventListener("htmx:afterSwap", (event) => {
-  const { target } = event.detail;
+  const { requestConfig, target } = event.detail;
+  requestConfig?.elt?.removeAttribute("aria-busy"); // of a form that hx-preserve kept
   if (target?.id === "pane") document.querySelector(".messages")?.remove(); // said of another page
   if (closest(target ?? null, "#last-decision, #list", Element)) return; // moves no button: the bar grows
   disarm();
