@@ -110,8 +110,8 @@ function guard(event) {
   form.setAttribute("aria-busy", "true"); // not disabled: a disabled button is not sent
 }
 
-/** Let forms be sent again, after an answer that left them where they are. */
-export function release() {
+/** Back from the history, a page is as it was left. */
+function release() {
   for (const form of document.querySelectorAll("form[aria-busy]")) form.removeAttribute("aria-busy");
 }
 
@@ -220,7 +220,7 @@ function swallow(event) {
 // On the way down, so before htmx or anybody else hears of it.
 document.addEventListener("submit", guard, true);
 document.addEventListener("click", follow, true);
-window.addEventListener("pageshow", release); // back from the history, as it was left
+window.addEventListener("pageshow", release);
 document.addEventListener("keydown", enter, true);
 document.addEventListener("pointerdown", () => (isDown = true), true);
 document.addEventListener("pointerdown", pressedOff, true);

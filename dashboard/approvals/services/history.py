@@ -19,7 +19,9 @@ def record_export(*, by: Actor, form: str, filters: Mapping[str, str], rows: int
             the log keeps only that one was named: the names are the agent's.
         rows: How many there were when the export began.
     """
-    logged_filters = {name: True if name in {"run", "tool"} else value for name, value in filters.items()}
+    logged_filters = {
+        name: True if name in {"run", "tool"} else value for name, value in filters.items()
+    }
     details = {"format": form, "filters": logged_filters, "rows": rows}
     with transaction.atomic(durable=True):
         record(by, AuditEvent(Action.HISTORY_EXPORTED, details=details))
