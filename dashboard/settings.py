@@ -551,6 +551,8 @@ SILENCED_SYSTEM_CHECKS = [
     "security.W021",  # the same as W005
 ]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576 + 65_536  # the API itself refuses bodies over 1 MiB
+# Our longest form is a plan of 2,000 steps, the most that are drawn: an answer and a note to each.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"

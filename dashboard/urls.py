@@ -19,6 +19,7 @@ def _without_sign_in(patterns: list[URLPattern | URLResolver]) -> list[URLPatter
     return patterns
 
 
+handler400 = errors.unreadable
 handler403 = errors.forbidden
 handler500 = errors.broken
 

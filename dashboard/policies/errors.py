@@ -54,8 +54,22 @@ class ExamplesFail(PolicyRefusal):
         super().__init__(f"{' '.join(failures)} {not_done}. Correct the rule or its examples.")
 
 
-class DraftMoved(PolicyRefusal):
+class DraftRefused(PolicyRefusal):
+    """The draft was neither changed nor published."""
+
+
+class DraftMoved(DraftRefused):
     """The draft was changed, published or discarded in another tab since the page was shown."""
+
+
+class DraftUnreadable(DraftRefused):
+    """The draft was written by a version of the program that read policies differently."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This version of the program cannot read the draft. Nothing was saved or published. "
+            "Discard it and begin again."
+        )
 
 
 class NotOpen(PolicyRefusal):

@@ -36,7 +36,7 @@ class PolicyDraft(models.Model):
 
     author = models.OneToOneField(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     document = models.TextField()
-    based_on = models.BigIntegerField()  # the revision that held when it was begun
+    based_on = models.BigIntegerField()  # the revision that it goes on from
     version = models.PositiveIntegerField(default=1)  # two tabs must not overwrite each other
     updated_at = models.DateTimeField()
 

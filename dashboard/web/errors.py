@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -90,6 +91,20 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         "You signed in or out since it was shown, or cookies are blocked. Nothing was recorded. "
         "Load the page again and try there.",
     )
+
+
+@login_not_required
+def unreadable(request: HttpRequest, exception: Any = None) -> HttpResponse:
+    """Refuse what cannot be read, using nothing of the request: that failed already."""
+    del request
+    if isinstance(exception, RequestDataTooBig | TooManyFieldsSent):
+        text = (
+            "It is larger than the server takes. Nothing was recorded. Go back, write less, and "
+            "send it again."
+        )
+        return _alone(400, "This form is too large", text)
+    text = "It is damaged, or not in a form that the server takes. Nothing was recorded."
+    return _alone(400, "This request could not be read", text)
 
 
 @login_not_required

@@ -96,18 +96,28 @@ def left(seconds: int) -> str:
 
 
 def length(seconds: float) -> str:
-    """Say how long something took, as exactly as a reader cares for."""
-    if seconds < _MILLISECONDS_BELOW_S:
+    """Say how long something took, as exactly as a reader cares for.
+
+    Each unit is chosen after rounding, so that no length reads as 60 s or as 60 min.
+    """
+    if round(seconds, 3) < _MILLISECONDS_BELOW_S:
         return f"{seconds * 1000:.0f} ms"
-    if seconds < _TENTHS_BELOW_S:
+    if round(seconds, 1) < _TENTHS_BELOW_S:
         return f"{seconds:.1f} s"
-    if seconds < _MINUTE:
-        return f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), _MINUTE)
-    if minutes < _MINUTE:
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
-    hours, minutes = divmod(minutes, _MINUTE)
-    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    whole = round(seconds)
+    if whole < _MINUTE:
+        return f"{whole} s"
+    if whole < _HOUR:
+        return _in_two(whole, _MINUTE, "min", 1, "s")
+    if whole < _DAY:
+        return _in_two(whole, _HOUR, "h", _MINUTE, "min")
+    return _in_two(whole, _DAY, "d", _HOUR, "h")
+
+
+def _in_two(seconds: int, size: int, unit: str, small_size: int, small_unit: str) -> str:
+    count, rest = divmod(seconds, size)
+    smaller = rest // small_size
+    return f"{count} {unit} {smaller} {small_unit}" if smaller else f"{count} {unit}"
 
 
 def _tone(left_s: float, limit_s: float) -> str:

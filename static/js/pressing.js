@@ -1,9 +1,8 @@
 // Which presses count. None does within half a second after something changed under the hands, none
 // while the browser is offline, and no form is sent twice; whoever pressed is told. What changes in the
-// list moves nothing beside it, so presses beside it go on counting. To open a request decides nothing,
-// so a row may be pressed at any time. Without script the server refuses the second answer instead. A
-// finger approves by a deliberate hold: a tap that went astray approves nothing. Mice, keyboards and
-// screen readers press as ever, and so does everybody without this file.
+// list moves nothing beside it, so presses beside it go on counting. A finger approves by a deliberate
+// hold: a tap that went astray approves nothing. Mice, keyboards and screen readers press as ever, and
+// so does everybody without this file; there the server refuses the second answer.
 
 import { announce, announceInSight, hide } from "./announcing.js";
 import { closest, find, findAll } from "./dom.js";
@@ -111,8 +110,8 @@ function guard(event) {
   form.setAttribute("aria-busy", "true"); // not disabled: a disabled button is not sent
 }
 
-/** Let forms be sent again, after an answer that left them where they are. */
-export function release() {
+/** Back from the history, a page is as it was left. */
+function release() {
   for (const form of document.querySelectorAll("form[aria-busy]")) form.removeAttribute("aria-busy");
 }
 
@@ -221,7 +220,7 @@ function swallow(event) {
 // On the way down, so before htmx or anybody else hears of it.
 document.addEventListener("submit", guard, true);
 document.addEventListener("click", follow, true);
-window.addEventListener("pageshow", release); // back from the history, as it was left
+window.addEventListener("pageshow", release);
 document.addEventListener("keydown", enter, true);
 document.addEventListener("pointerdown", () => (isDown = true), true);
 document.addEventListener("pointerdown", pressedOff, true);

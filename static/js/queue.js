@@ -1,8 +1,7 @@
 // Keeps the list current without moving it under the hands: while the pointer or the focus is in it,
-// news wait behind a strip above it, and the row of what is open stays in sight. The list itself always
-// comes from the server. Keeps the list and the address at what the filters say, and counts in the
-// title what needs the reader, where they asked for that on their account page. Without this file the
-// filters are a form that is sent.
+// news wait behind a strip above it, and the row of what is open stays in sight. Keeps the list and the
+// address at what the filters say, and counts in the title what needs the reader, where they asked for
+// that on their account page. Without this file the filters are a form that is sent.
 
 import { announceInSight } from "./announcing.js";
 import { closest, find, findAll, need } from "./dom.js";
@@ -27,6 +26,7 @@ const idsIn = (root) => findAll(root, "[data-id]", HTMLElement).map((item) => it
 const isInUse = () => pane().matches(":hover") || list().matches(":focus-within") || button().matches(":focus");
 let typing = 0;
 let forced = false;
+let isForced = false; // of the list that is on its way
 let behind = false; // something was held back
 let joining = false; // the list is as new as the page: only what came before the first news is missing
 /** @type {string | undefined} */
@@ -41,6 +41,8 @@ function look(force = false) {
 }
 
 function fetchList() {
+  isForced = forced;
+  forced = false;
   /** @type {HtmxOptions} */
   const options = { target: "#list", select: "#list", swap: "outerHTML" };
   choosing = document.getElementById("choose") !== null;
@@ -57,7 +59,7 @@ function drop(event) {
   const { target } = event.detail;
   if (target?.id !== "list" || target.isConnected) return;
   event.preventDefault();
-  look();
+  look(isForced);
 }
 
 /**
@@ -74,14 +76,14 @@ function consider(event) {
     event.detail.shouldSwap = false; // the filters have changed since; what they want is asked for
   } else if (choosing && !document.getElementById("choose")) {
     event.detail.shouldSwap = false; // a request was opened meanwhile, so it has no place for all of it
-    look();
+    look(isForced);
   } else if (joining && isAsBefore(fresh)) {
     event.detail.shouldSwap = false; // as nearly always: nothing came in between
-  } else if (!forced && isInUse()) {
+  } else if (!isForced && isInUse()) {
     event.detail.shouldSwap = false;
     hold(fresh);
   } else {
-    forced = behind = false;
+    behind = false;
   }
   joining = false;
 }

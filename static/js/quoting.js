@@ -1,5 +1,5 @@
 // A line of the content, quoted into the reason of a rejection: by a press on its number, or by Enter
-// where the arrow keys chose it. Says so with the event "quote-line"; who listens writes it down.
+// where the arrow keys chose it. Says so by "quote-line", which reason.js hears.
 
 import { announce } from "./announcing.js";
 import { closest, findAll } from "./dom.js";

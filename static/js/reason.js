@@ -1,5 +1,4 @@
-// Quotes a line of the content into the reason for a rejection: the content says which by quote-line
-// {line, text}, when somebody clicks on a line's number.
+// Writes a line of the content into the reason of a rejection.
 
 import { find, need } from "./dom.js";
 
@@ -12,10 +11,11 @@ document.addEventListener("quote-line", (event) => {
   const words = text.trim();
   const quoted = `> line ${line}: ${words.length > LONGEST ? `${words.slice(0, LONGEST)}…` : words}\n`;
   const field = need(panel, "textarea", HTMLTextAreaElement);
-  const before = field.value && !field.value.endsWith("\n") ? `${field.value}\n` : field.value;
-  if ((before + quoted).length > field.maxLength) return;
+  const reason = field.value.replace(/[^\n]$/, "$&\n") + quoted;
+  if (reason.length > field.maxLength) return;
   panel.open = true;
-  field.value = before + quoted;
+  field.value = reason;
+  field.dispatchEvent(new Event("input", { bubbles: true })); // as if typed
   field.focus({ preventScroll: true });
-  field.setSelectionRange(field.value.length, field.value.length);
+  field.setSelectionRange(reason.length, reason.length);
 });

@@ -2,7 +2,7 @@
 
 import { closest, need } from "./dom.js";
 import { reload } from "./pacing.js";
-import { disarm, release } from "./pressing.js";
+import { disarm } from "./pressing.js";
 
 /**
  * @param {Element} target
@@ -28,7 +28,8 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 });
 
 document.addEventListener("htmx:afterSwap", (event) => {
-  const { target } = event.detail;
+  const { requestConfig, target } = event.detail;
+  requestConfig?.elt?.removeAttribute("aria-busy"); // of a form that hx-preserve kept
   if (target?.id === "pane") document.querySelector(".messages")?.remove(); // said of another page
   if (closest(target ?? null, "#last-decision, #list", Element)) return; // moves no button: the bar grows
   disarm();
@@ -36,8 +37,8 @@ document.addEventListener("htmx:afterSwap", (event) => {
 
 for (const name of /** @type {const} */ (["htmx:sendError", "htmx:responseError", "htmx:timeout"])) {
   document.addEventListener(name, (event) => {
-    release();
     const config = event.detail.requestConfig;
+    config.elt?.removeAttribute("aria-busy");
     if (isOpening(config) && name === "htmx:responseError") return location.assign(config.path); // it says why
     const form = closest(event.detail.elt, "form:is(.decide, .signing)", HTMLFormElement);
     if (form && config.verb === "post") need(form, ".bar-trouble", HTMLElement).hidden = false;

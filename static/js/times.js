@@ -22,7 +22,7 @@ function localize(element) {
   const utc = `${at.toISOString().slice(0, 19).replace("T", " ")} UTC`;
   element.title = `${how === "until" ? "until " : ""}${local} (${zoneAt(at)}) · ${utc}`;
   if (how === "exact") element.textContent = local;
-  if (how === "clock") element.textContent = local.slice(11);
+  if (how === "clock") element.textContent = local.replace(`${written.format().slice(0, 10)} `, "");
   delete element.dataset.local; // done
 }
 

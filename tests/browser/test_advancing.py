@@ -143,7 +143,7 @@ NOTES_CONTRADICTIONS = """() => {
   window.contradictions = [];
   const look = () => {
     const said = document.getElementById("request-bar")?.innerText ?? "";
-    if (/did not answer/.test(said) && /approved/i.test(said)) window.contradictions.push(said);
+    if (/No answer came/.test(said) && /approved/i.test(said)) window.contradictions.push(said);
     requestAnimationFrame(look);
   };
   look();
@@ -176,7 +176,7 @@ async def test_no_approval_stands_above_an_answer_that_did_not_come(house, two, 
     await approve(page).click()
 
     trouble = page.locator(".bar-trouble")
-    await expect(trouble).to_contain_text("The server did not answer")
+    await expect(trouble).to_contain_text("No answer came")
     await expect(trouble).to_be_in_viewport()
     await expect(last).to_be_hidden()
     assert status(house, second) == "pending"

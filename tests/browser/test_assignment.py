@@ -117,6 +117,23 @@ async def test_approve_on_what_another_is_on_needs_a_second_press(house, visit, 
     await alices.locator(".result--approved").wait_for()
 
 
+async def test_after_an_assignment_that_was_refused_another_is_sent(house, visit, path_of):
+    page = await opened(visit, path_of, house.submit())
+    await page.get_by_label("More", exact=True).click()
+    bob = page.locator("#hand-to option", has_text="bob")
+    await bob.evaluate("(option) => option.value = 'nobody'")
+    await page.locator("#hand-to").select_option("nobody")
+    await page.get_by_role("button", name="Assign", exact=True).click()
+    await page.get_by_role("alert").filter(has_text="Nothing was recorded").wait_for()
+    await armed(page)
+    await bob.evaluate("(option) => option.value = 'bob'")
+
+    await page.get_by_label("More", exact=True).click()
+    await page.get_by_role("button", name="Assign", exact=True).click()
+
+    await said(page).get_by_text("You assigned this to bob").wait_for()
+
+
 async def test_a_word_comes_with_a_hand_over_and_is_drawn_on_their_page(house, visit, path_of):
     approval = house.submit()
     alices = await opened(visit, path_of, approval)

@@ -65,6 +65,18 @@ async def test_a_reason_is_there_again_after_a_reload(house, visit, path_of):
     )
 
 
+async def test_a_line_that_was_quoted_is_there_again(house, visit, path_of):
+    page = await visit(path_of(house.submit()))
+    await page.evaluate(
+        "document.dispatchEvent(new CustomEvent('quote-line', {detail: {line: 1, text: 'x'}}))"
+    )
+    await expect(reason(page)).to_have_value("> line 1: x\n")
+
+    await page.reload()
+
+    await expect(reason(page)).to_have_value("> line 1: x\n")
+
+
 async def test_a_reason_is_there_again_after_another_request(house, visit, path_of):
     here, other = house.submit(), house.submit()
     page = await visit(path_of(here))

@@ -138,6 +138,24 @@ async def test_a_filtered_list_does_not_move_under_the_pointer(house, visit, run
     await expect(rows(page).first).to_have_attribute("data-id", second["id"])
 
 
+async def test_a_list_does_not_move_after_one_that_was_asked_for_did_not_come(house, visit, run):
+    first = house.submit(run_id=run)
+    page = await visit(f"/?q={run}&order=risk")
+    await row(page, first).hover()
+    await asyncio.to_thread(house.submit, content=HIGH, run_id=run)
+    await page.get_by_role("button", name="1 new").wait_for()
+    await page.route("**/queue**", lambda route: route.abort("internetdisconnected"))
+    async with page.expect_event("requestfailed"):
+        await page.get_by_role("button", name="1 new").click()
+    await page.unroute("**/queue**")
+
+    await row(page, first).hover()
+    await asyncio.to_thread(house.submit, content=HIGH, run_id=run)
+
+    await page.get_by_role("button", name="2 new").wait_for()
+    await expect(rows(page)).to_have_count(1)
+
+
 async def test_a_list_with_the_focus_in_it_does_not_move(house, visit, run):
     first = house.submit(run_id=run)
     page = await visit(f"/?q={run}")

@@ -49,3 +49,13 @@ async def test_a_time_is_in_utc_without_script(visit, house, path_of):
     asked = await recorded(page)
 
     assert (await asked.inner_text()).endswith(" UTC")
+
+
+async def test_a_time_of_another_day_has_its_date(visit, house, path_of):
+    page = await visit(path_of(house.submit(time_limit_s=7 * 86_400)), timezone_id=ZONE)
+    await page.locator("#snooze > summary").click()
+
+    until = page.locator("#snooze button").last.locator("time")
+
+    at = datetime.fromisoformat(await until.get_attribute("datetime"))
+    await expect(until).to_have_text(f"{at.astimezone(ZoneInfo(ZONE)):%Y-%m-%d %H:%M:%S}")

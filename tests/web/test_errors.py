@@ -1,4 +1,5 @@
 import pytest
+from django.core.exceptions import BadRequest
 from django.db import InterfaceError, OperationalError
 from django.test import RequestFactory
 
@@ -54,3 +55,23 @@ def test_without_an_answer_of_the_database_a_page_says_so(browser, monkeypatch, 
 
     assert (response.status_code, response["Retry-After"]) == (503, "2")
     assert read(response).one("h1").text == "The database is not answering"
+
+
+@pytest.mark.parametrize("limit", ["NUMBER_FIELDS", "MEMORY_SIZE"])
+def test_a_form_that_is_too_large_is_refused_on_a_page_of_ours(browser, settings, limit):
+    setattr(settings, f"DATA_UPLOAD_MAX_{limit}", 2)
+
+    response = browser.post(
+        "/bulk/decide", "item=a&item=b&item=c", "application/x-www-form-urlencoded"
+    )
+
+    assert response.status_code == 400
+    assert read(response).one("h1").text == "This form is too large"
+    assert "Nothing was recorded" in read(response).text
+
+
+def test_what_cannot_be_read_is_refused_on_a_page_of_ours():
+    response = errors.unreadable(RequestFactory().get("/"), BadRequest())
+
+    assert response.status_code == 400
+    assert read(response).one("h1").text == "This request could not be read"

@@ -502,3 +502,18 @@ def test_a_token_leaves_no_trace_of_having_looked(house):
     house.knock("token", "approvals/<uuid:approval_id>/seen", "POST")
 
     assert not View.objects.exists()
+
+
+def test_a_number_that_no_database_holds_is_one_of_nothing(house):
+    broken = []
+    for route, line in TABLE.items():
+        for name in re.findall(r"<int:(\w+)>", route):
+            house.path_of[name], known = "1" + "0" * 25, house.path_of[name]
+            for method in line.who():
+                try:
+                    house.knock("both", route, method)
+                except OverflowError:
+                    broken.append((method, route, name))
+            house.path_of[name] = known
+
+    assert broken == []

@@ -49,10 +49,17 @@ def test_ago_is_told_in_one_unit(seconds, said):
     [
         (0.012, "12 ms"),
         (0.44, "0.4 s"),
+        (0.0999, "0.1 s"),
+        (9.94, "9.9 s"),
+        (9.97, "10 s"),
         (59.4, "59 s"),
+        (59.7, "1 min"),
         (60, "1 min"),
         (75, "1 min 15 s"),
+        (3599.6, "1 h"),
         (3660, "1 h 1 min"),
+        (86_399.7, "1 d"),
+        (90_000, "1 d 1 h"),
     ],
 )
 def test_lengths_are_as_exact_as_one_cares_for(seconds, said):

@@ -94,6 +94,7 @@ class HistoryFilter:
     """Which requests to list. Empty fields restrict nothing.
 
     Attributes:
+        tool: The name of the tool that is called, whatever its schema.
         decided_by: The name of the person who decided.
         run: A text in the name of the run.
         since, until: Days on which it was asked, in UTC; both belong to it.
@@ -101,6 +102,7 @@ class HistoryFilter:
 
     agent: str = ""
     kind: str = ""
+    tool: str = ""
     status: str = ""
     source: str = ""
     decided_by: str = ""
@@ -135,6 +137,7 @@ def _fitting(history_filter: HistoryFilter) -> dict[str, str]:
     """The part of a filter for which each request has to be looked at."""
     fitting = {
         "kind": history_filter.kind,
+        "tool__name": history_filter.tool,
         "status": history_filter.status,
         "decision__source": history_filter.source,
         "decision__decided_by__username": history_filter.decided_by,

@@ -15,11 +15,13 @@ def record_export(*, by: Actor, form: str, filters: Mapping[str, str], rows: int
 
     Args:
         form: ``"csv"`` or ``"jsonl"``.
-        filters: What the rows were chosen by; empty for all of them. Of a run the log keeps only
-            that one was named: its name is the agent's.
+        filters: What the rows were chosen by; empty for all of them. Of a run and a tool
+            the log keeps only that one was named: the names are the agent's.
         rows: How many there were when the export began.
     """
-    logged_filters = {name: value if name != "run" else True for name, value in filters.items()}
+    logged_filters = {
+        name: True if name in {"run", "tool"} else value for name, value in filters.items()
+    }
     details = {"format": form, "filters": logged_filters, "rows": rows}
     with transaction.atomic(durable=True):
         record(by, AuditEvent(Action.HISTORY_EXPORTED, details=details))

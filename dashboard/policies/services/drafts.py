@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dashboard.accounts.models import User
 from dashboard.audit.services import Actor
-from dashboard.policies.errors import DraftMoved
+from dashboard.policies.errors import DraftMoved, DraftUnreadable
 from dashboard.policies.evaluate import Policy
 from dashboard.policies.models import PolicyDraft, PolicyProposal, PolicyRevision
 from dashboard.policies.rules.names import refuse_misspelt
@@ -21,6 +21,7 @@ from dashboard.policies.rules.rule import Rule
 from dashboard.policies.services.checking import check_examples
 from dashboard.policies.services.publish import publish
 from dashboard.policies.services.revisions import current_revision
+from dashboard.policies.starters import Starter, add
 
 _MOVED = (
     "The draft was changed, published or discarded since this page was shown, in another tab "
@@ -46,8 +47,14 @@ def begin_draft(author: User) -> PolicyDraft:
 
 
 @transaction.atomic
-def replace_draft(author: User, policy: Policy, *, stamp: str) -> PolicyDraft:
+def replace_draft(
+    author: User, policy: Policy, *, stamp: str, based_on: int | None = None
+) -> PolicyDraft:
     """Make ``policy`` the author's draft, from a revision, a starter or an import.
+
+    Args:
+        based_on: The number of the revision that it was taken from; None if from none, so that
+            it is compared with the one in force.
 
     Raises:
         DraftMoved: The draft that it would replace is not the one that was shown.
@@ -56,7 +63,7 @@ def replace_draft(author: User, policy: Policy, *, stamp: str) -> PolicyDraft:
     if stamp_of(draft) != stamp:
         raise DraftMoved(_MOVED)
     draft = draft or begin_draft(author)
-    draft.based_on = current_revision().number
+    draft.based_on = current_revision().number if based_on is None else based_on
     return _save(draft, policy)
 
 
@@ -65,12 +72,18 @@ def save_modes(author: User, policy: Policy, *, stamp: str) -> PolicyDraft:
     return _change(author, stamp, lambda draft: replace(policy, rules=draft.rules))
 
 
+def add_starter(author: User, starter: Starter, *, stamp: str) -> PolicyDraft:
+    """Add the rules of a starter. What the draft goes on from stays: it may undo what is newer."""
+    return _change(author, stamp, lambda draft: add(draft, starter))
+
+
 def add_rule(author: User, rule: Rule, *, stamp: str) -> PolicyDraft:
     """Put a rule after the others.
 
     Raises:
         ExamplesFail: The rule does not do what its examples say.
         DraftMoved: The draft is not the one that was shown.
+        DraftUnreadable: It is of another version of the program.
         PolicyError: The draft does not hold together with this rule, or the rule names a finding
             or a language that does not exist.
     """
@@ -123,12 +136,13 @@ def publish_draft(
 
     Raises:
         DraftMoved: The draft is not the one that was shown.
+        DraftUnreadable: It is of another version of the program.
     """
     draft = PolicyDraft.objects.filter(author=author).first()
     if draft is None or stamp_of(draft) != stamp:
         raise DraftMoved(_MOVED)
     published = publish(
-        Policy.from_json(draft.document),
+        _policy_of(draft),
         author=author,
         note=note,
         by=by,
@@ -155,7 +169,14 @@ def _change_rules(
 @transaction.atomic
 def _change(author: User, stamp: str, change: Callable[[Policy], Policy]) -> PolicyDraft:
     draft = _locked(author, stamp)
-    return _save(draft, change(Policy.from_json(draft.document)))
+    return _save(draft, change(_policy_of(draft)))
+
+
+def _policy_of(draft: PolicyDraft) -> Policy:
+    try:
+        return Policy.from_json(draft.document)
+    except ValueError:
+        raise DraftUnreadable from None
 
 
 def _locked(author: User, stamp: str) -> PolicyDraft:

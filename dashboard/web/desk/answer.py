@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django import forms
 from django.urls import reverse
+from django.utils.html import format_html
 
 from approval_client.wire import (
     JsonError,
@@ -55,6 +56,7 @@ from dashboard.web.desk.step import (
     plan_answers,
 )
 from dashboard.web.desk.view import what_was_shown
+from dashboard.web.drawing import moments
 from dashboard.web.forms import LONGEST_REASON, Incomplete
 from dashboard.web.http import PersonRequest
 from dashboard.web.times import Moment
@@ -522,11 +524,11 @@ def _short(approval: ApprovalRequest, reported: dict[str, Outcome]) -> str:
 def _not_started(decision: Decision, now: datetime, *, stop: Stopped | None) -> str:
     until = decision.valid_until
     if until is None or until <= now:
-        at = f" at {times.clock(until)}" if until else ""
-        return f"The agent did not start it; the approval ran out{at}. {_NO_MORE}"
+        at = format_html(" at {}", moments.clock(until)) if until else ""
+        return format_html("The agent did not start it; the approval ran out{}. {}", at, _NO_MORE)
     if stop:
         return f"The agent cannot start it now. {stop.why}"
-    return f"The agent may start it once, until {times.clock(until)}."
+    return format_html("The agent may start it once, until {}.", moments.clock(until))
 
 
 def _finished(outcome: Outcome) -> str:

@@ -86,7 +86,7 @@ class AssignmentPanel:
     assigned: Assigned | None
     viewing: str
     snoozed_until: SafeString
-    snooze_choices: list[tuple[str, str]]
+    snooze_choices: list[tuple[str, SafeString]]
     people: list[str]
     extension: ExtensionOffer | None
     stamp: tuple[object, ...]

@@ -221,10 +221,14 @@ def _found(judged_request: JudgedRequest) -> Iterator[tuple[str, str, SafeString
 
 
 def _left_out(alone: Sequence[Alone]) -> list[LeftOut]:
-    approvals = ApprovalRequest.objects.filter(pk__in=[single.id for single in alone])
-    light = approvals.select_related("headline").defer("content", "evidence", "objective")
-    titles = {approval.pk: title_of(approval) for approval in light}
+    titles = _titles([single.id for single in alone])
     return [LeftOut(single.id, titles.get(single.id, _UNKNOWN), single.why) for single in alone]
+
+
+def _titles(ids: Sequence[UUID]) -> dict[UUID, SafeString]:
+    approvals = ApprovalRequest.objects.filter(pk__in=ids).select_related("headline")
+    light = approvals.defer("content", "evidence", "objective")
+    return {approval.pk: title_of(approval) for approval in light}
 
 
 _Path = tuple[str, ...]
@@ -377,9 +381,15 @@ _INCOMPLETE = (
 
 
 class BulkOutcome(NamedTuple):
-    """The result for one request: its status, or why nothing was recorded."""
+    """The result for one request: its status, or why nothing was recorded.
+
+    Attributes:
+        number: What the page called it, where perhaps not all were chosen.
+    """
 
     id: UUID
+    number: int
+    title: SafeString
     status: str
     refusal: str
 
@@ -403,11 +413,22 @@ def decide_all(request: PersonRequest) -> HttpResponse:
         context = {"done": [], "problem": _INCOMPLETE}
         status = HTTPStatus.UNPROCESSABLE_ENTITY
         return render(request, "desk/bulk_done.html", context, status=status)
-    outcomes = [_decide(request, form, signed_item) for signed_item in signed_items if signed_item]
+    items = [item for item in signed_items if item]
+    titles = _titles([item.id for item in items])
+    outcomes = [
+        BulkOutcome(
+            item.id,
+            item.shown["together"],
+            titles.get(item.id, _UNKNOWN),
+            *_decide(request, form, item),
+        )
+        for item in items
+    ]
     return render(request, "desk/bulk_done.html", {"done": outcomes, "word": form.status})
 
 
-def _decide(request: PersonRequest, form: BulkForm, one: SignedItem) -> BulkOutcome:
+def _decide(request: PersonRequest, form: BulkForm, one: SignedItem) -> tuple[str, str]:
+    """Return the status, or why nothing was recorded."""
     auth_method = auth(request)
     try:
         services.decide(
@@ -425,5 +446,5 @@ def _decide(request: PersonRequest, form: BulkForm, one: SignedItem) -> BulkOutc
     except Refused as refusal:
         with suppress(NotFound):
             services.mark_viewed(approval_id=one.id, person=request.user, auth=auth_method)
-        return BulkOutcome(one.id, "", str(refusal))
-    return BulkOutcome(one.id, form.status, "")
+        return "", str(refusal)
+    return form.status, ""

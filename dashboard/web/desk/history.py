@@ -91,6 +91,13 @@ class HistoryForm(forms.Form):
 
     agent = _name("Agent", "agents")
     kind = _one_of("Kind", "kind", words.KINDS)
+    tool = forms.CharField(
+        label="Tool",
+        required=False,
+        max_length=200,
+        strip=False,
+        widget=forms.TextInput(attrs=_PLAIN),
+    )
     status = _one_of("Status", "status", words.STATUSES)
     source = _one_of("Answered by", "way to be answered", _SOURCES)
     decided_by = _name("Person", "people")
@@ -101,8 +108,8 @@ class HistoryForm(forms.Form):
         strip=False,
         widget=forms.TextInput(attrs=_PLAIN),
     )
-    since = _day("Asked from")
-    until = _day("Asked until")
+    since = _day("Asked from day (UTC)")
+    until = _day("Asked to day (UTC)")
     after = forms.CharField(required=False, max_length=100, widget=forms.HiddenInput)
 
     def clean_after(self) -> HistoryPlace | None:

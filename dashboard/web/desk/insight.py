@@ -89,8 +89,8 @@ def _day_field(label: str) -> forms.DateField:
 class InsightForm(forms.Form):
     """A period, by days back or by its first and last day, and a table with its order."""
 
-    since = _day_field("Asked from")
-    until = _day_field("Asked until")
+    since = _day_field("Asked from day (UTC)")
+    until = _day_field("Asked to day (UTC)")
     days = forms.TypedChoiceField(
         choices=[(days, days) for days in LAST_DAYS],
         coerce=int,
@@ -135,6 +135,12 @@ class InsightForm(forms.Form):
     def time_zone(self) -> ZoneInfo:
         """In which zone weekdays and hours are drawn."""
         return ZoneInfo(self.cleaned_data.get("zone") or "UTC")
+
+    @property
+    def kept_beside_days(self) -> list[forms.BoundField]:
+        """What stays where other days are chosen: the table, its order and the zone."""
+        fields = [self[name] for name in ("by", "sort", "zone")]
+        return [field for field in fields if field.value() and not field.errors]
 
     @property
     def is_own_days(self) -> bool:

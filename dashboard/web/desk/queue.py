@@ -53,6 +53,7 @@ from dashboard.statements import Many, rows
 from dashboard.web import times, words
 from dashboard.web.access import for_readers
 from dashboard.web.desk.view import viewing_now
+from dashboard.web.drawing import moments
 from dashboard.web.drawing.markup import EMPTY, trusted, untrusted
 from dashboard.web.drawing.redaction import redacted
 from dashboard.web.drawing.summary import Summary, headline_of, leading_sentence, summarized
@@ -272,7 +273,7 @@ class QueueRow:
     assigned_words: str = ""
     is_mine: bool = False
     viewing: str = ""
-    snoozed_until: str = ""
+    snoozed_until: SafeString = EMPTY
     alike: tuple[object, ...] | None = None
     tool_class: str = ""
     left: TimeLeft | None = None
@@ -466,7 +467,7 @@ def _waiting_row(
         assigned_words="you" if is_mine else assigned_to,
         is_mine=is_mine,
         viewing=viewing_now(personal.presence.viewing.get(one.id, [])),
-        snoozed_until=times.clock(snoozed_until) if snoozed_until else "",
+        snoozed_until=moments.clock(snoozed_until) if snoozed_until else EMPTY,
         alike=content.alike if may_join else None,
         tool_class=content.tool_class,
         left=times.time_left(one.submitted_at, one.expires_at, personal.waiting.now),

@@ -5,10 +5,13 @@ from __future__ import annotations
 from uuid import UUID
 
 from django import forms
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from dashboard.approvals import services
 from dashboard.approvals.rules.snooze import SnoozeChoice, SnoozeLength
 from dashboard.web.access import auth
+from dashboard.web.drawing import moments
 from dashboard.web.forms import cleaned
 from dashboard.web.http import PersonRequest
 
@@ -22,14 +25,14 @@ class SnoozeForm(forms.Form):
 _LATER = {
     SnoozeLength.QUARTER: "For 15 minutes",
     SnoozeLength.HOUR: "For an hour",
-    SnoozeLength.MORNING: "Until tomorrow {until}",
-    SnoozeLength.LONGEST: "Until {until}",
+    SnoozeLength.MORNING: "Until {}",
+    SnoozeLength.LONGEST: "Until {}",
 }
 
 
-def choice_in_words(choice: SnoozeChoice) -> str:
+def choice_in_words(choice: SnoozeChoice) -> SafeString:
     """Say until when a request would be snoozed."""
-    return _LATER[choice.length].format(until=choice.until.strftime("%H:%M UTC"))
+    return format_html(_LATER[choice.length], moments.clock(choice.until))
 
 
 def snooze(request: PersonRequest, approval_id: UUID) -> None:

@@ -6,7 +6,7 @@ which do the same in templates.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -24,12 +24,16 @@ def exact(at: datetime) -> SafeString:
 
 
 def clock(at: datetime) -> SafeString:
-    """Write the time of the day to the second, the whole date on hover."""
+    """Write the time of the day to the second, the whole date on hover; of another day, all of it.
+
+    What day that is in the reader's zone, times.js knows.
+    """
+    is_today = at.astimezone(UTC).date() == datetime.now(UTC).date()
     return format_html(
         '<time datetime="{}" title="{}" data-local="clock">{}</time>',
         at.isoformat(),
         times.exact(at),
-        times.clock(at),
+        times.clock(at) if is_today else times.exact(at),
     )
 
 

@@ -127,9 +127,8 @@ def issue_token(request: PersonRequest, agent_id: int) -> HttpResponse:
 @action("web:agent")
 def revoke(request: PersonRequest, agent_id: int, token_id: int) -> HttpResponse:
     """End a token, and close what was asked with it."""
-    token = get_object_or_404(
-        AgentToken.objects.select_related("agent"), pk=token_id, agent_id=agent_id
-    )
+    which = get_object_or_404(Agent, pk=agent_id)
+    token = get_object_or_404(AgentToken.objects.select_related("agent"), pk=token_id, agent=which)
     closed = revoke_token(token, by=actor(request))
     messages.success(request, f"The token {token.prefix}… is revoked. {_closed(closed)}")
     return redirect("web:agent", agent_id)

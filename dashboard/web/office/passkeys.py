@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard.accounts import webauthn
 from dashboard.accounts.errors import NotPermitted, NotSigned, TooManyAttempts
-from dashboard.accounts.models import Passkey
+from dashboard.accounts.models import Passkey, User
 from dashboard.accounts.services import browsers, factors, passkeys
 from dashboard.accounts.services.sessions import end_sessions
 from dashboard.web.access import action, actor, admins_only, has_shown, lacks_second_factor
@@ -142,7 +142,8 @@ def remove(request: PersonRequest, person_id: int, passkey_id: int) -> HttpRespo
 
 def _of(person_id: int, passkey_id: int) -> Passkey:
     keys = Passkey.objects.select_related("person")
-    passkey: Passkey = get_object_or_404(keys, pk=passkey_id, person=person_id, removal=None)
+    person = get_object_or_404(User, pk=person_id)
+    passkey: Passkey = get_object_or_404(keys, pk=passkey_id, person=person, removal=None)
     return passkey
 
 

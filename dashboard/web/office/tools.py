@@ -107,7 +107,7 @@ def tools(request: PersonRequest) -> HttpResponse:
 def _rows(page: Page[Tool]) -> Iterator[ToolRow]:
     calls = calls_of([tool.pk for tool in page])
     for tool in page:
-        query = urlencode({"agent": tool.agent.name, "q": tool.name})
+        query = urlencode({"agent": tool.agent.name, "tool": tool.name})
         yield ToolRow(
             tool=tool,
             name=untrusted(tool.name),

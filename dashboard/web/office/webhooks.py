@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from dashboard.accounts.models import Agent
@@ -23,8 +24,8 @@ from dashboard.notifications.errors import (
     NotSent,
 )
 from dashboard.notifications.models import Delivery, State, Webhook
-from dashboard.web import times
 from dashboard.web.access import action, admins_only, auth, refused
+from dashboard.web.drawing import moments
 from dashboard.web.forms import status_of
 from dashboard.web.http import PersonRequest
 
@@ -135,9 +136,10 @@ def new_secret(request: PersonRequest, agent_id: int) -> HttpResponse:
 @action("web:webhook")
 def switch(request: PersonRequest, agent_id: int) -> HttpResponse:
     """Switch a webhook on or off."""
+    agent = get_object_or_404(Agent, pk=agent_id)
     on = request.POST.get("on") == "yes"
     try:
-        services.switch(agent_id=agent_id, on=on, by=request.user, auth=auth(request))
+        services.switch(agent_id=agent.pk, on=on, by=request.user, auth=auth(request))
     except ChangeNotAllowed:
         return refused(request, "admins")
     state = "on. It notifies of decisions from now on." if on else "off. Nothing is sent."
@@ -149,9 +151,10 @@ def switch(request: PersonRequest, agent_id: int) -> HttpResponse:
 @action("web:webhook")
 def again(request: PersonRequest, agent_id: int, delivery_id: UUID) -> HttpResponse:
     """Send a message again."""
+    agent = get_object_or_404(Agent, pk=agent_id)
     try:
         delivery = services.send_again(
-            agent_id=agent_id, delivery_id=delivery_id, by=request.user, auth=auth(request)
+            agent_id=agent.pk, delivery_id=delivery_id, by=request.user, auth=auth(request)
         )
     except NotSent as error:
         messages.error(request, str(error))
@@ -164,8 +167,10 @@ def again(request: PersonRequest, agent_id: int, delivery_id: UUID) -> HttpRespo
 
 def _when_sent(webhook: Webhook) -> str:
     if rested_at := queries.rests_until(webhook):
-        at = times.clock(rested_at)
-        return f"The host asked to be left alone until {at}. It is sent again then."
+        return format_html(
+            "The host asked to be left alone until {}. It is sent again then.",
+            moments.clock(rested_at),
+        )
     return "It is sent again within two seconds."
 
 

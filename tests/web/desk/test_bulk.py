@@ -3,11 +3,13 @@
 import json
 
 import pytest
+from django.utils.html import strip_tags
 
 from approval_client.wire import Kind, Status
 from dashboard.approvals import services
 from dashboard.approvals.models import Decision, Grant
 from dashboard.inspection.findings import Finding, Severity
+from dashboard.web.drawing.summary import title_of
 from tests import make
 from tests.web.pages import read
 
@@ -279,6 +281,20 @@ def test_only_the_chosen_are_rejected(browser, calls):
     decide(browser, items_of(page(browser, approvals))[:2], "reject")
 
     assert statuses(approvals) == [Status.REJECTED, Status.REJECTED, Status.PENDING]
+
+
+def test_the_result_calls_each_request_what_the_page_called_it(browser, calls):
+    approvals = calls("/a", "/b", "/c")
+    items = items_of(page(browser, approvals))
+
+    done = read(decide(browser, items[1:])).one(class_="bulk-done")
+
+    said = [(link.text.partition(":")[0], link["href"]) for link in done.all("a")]
+    assert said == [
+        ("Request 2", f"/approvals/{approvals[1].pk}"),
+        ("Request 3", f"/approvals/{approvals[2].pk}"),
+    ]
+    assert strip_tags(title_of(approvals[1])) in done.text
 
 
 def test_what_fails_is_said_of_each_and_stops_nobody(browser, calls, bob):

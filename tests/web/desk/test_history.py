@@ -67,6 +67,16 @@ def test_each_filter_leaves_what_fits(browser, ask, bob, query):
     assert on_page(browser, query) == ids(wanted)
 
 
+def test_the_tool_is_a_filter_beside_all_others(browser, ask):
+    call = {"kind": Kind.TOOL_CALL, "content": {"tool": "delete_all", "arguments": {}}}
+    ask(), ask(**call | {"content": {"tool": "look", "arguments": {}}})
+    wanted = ask(**call)
+
+    assert on_page(browser, "?tool=delete_all") == ids(wanted)
+    assert on_page(browser, "?agent=beamline&kind=tool_call&tool=delete_all") == ids(wanted)
+    assert on_page(browser, "?tool=delete") == []
+
+
 def test_the_agent_is_a_filter(browser, ask):
     ask()
     other = make.pending(make.token(make.agent("other")))

@@ -105,6 +105,16 @@ def test_days_back_are_a_filter(browser, ask, query, count):
     assert sums(browser, query)["Requests"] == str(count)
 
 
+def test_other_days_leave_the_table_its_order_and_the_zone(browser, ask):
+    ask()
+    query = "by=day&sort=-asked&zone=Asia%2FKolkata"
+
+    form = page(browser, f"?{query}").one("form", class_="filter")
+
+    hidden = {field["name"]: field["value"] for field in form.all("input", type="hidden")}
+    assert hidden == {"by": "day", "sort": "-asked", "zone": "Asia/Kolkata"}
+
+
 def test_named_days_are_a_filter_and_both_belong_to_it(browser, ask):
     day = (ask().submitted_at.astimezone(UTC) - timedelta(days=3)).date()
     asked_before(ask(), days=3)

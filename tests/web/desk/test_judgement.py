@@ -11,8 +11,8 @@ from dashboard.approvals.services import judge_pending_again
 from dashboard.policies.judgements.grounds import ModeSays
 from dashboard.policies.judgements.wording import IN_DOUBT, MODES, NOT_COVERED
 from dashboard.policies.rules.demands import Circle, Required
-from dashboard.web import times
 from dashboard.web.desk.judgement import demands_in_words
+from dashboard.web.drawing import moments
 from tests import make
 from tests.web.pages import page_of
 
@@ -25,7 +25,7 @@ def test_only_who_may_approve_later_is_said_beside_the_rules():
     both = Required(approvals=2, circles=(Circle(("ops",), ("managers",)),))
 
     said = [strip_tags(sentence) for sentence in demands_in_words(both, ONE)]
-    assert said == ["From 12:15:00 UTC on managers may approve too."]
+    assert said == ["From 2026-03-04 12:15:00 UTC on managers may approve too."]
     assert demands_in_words(Required(approvals=2, reason_required=True), ONE) == []
 
 
@@ -131,7 +131,7 @@ def test_half_time_is_that_of_the_policy(browser, token):
     make.in_force(ESCALATING)
     approval = make.pending(token, time_limit_s=900)
 
-    half = times.clock(approval.submitted_at + timedelta(seconds=600))
+    half = strip_tags(moments.clock(approval.submitted_at + timedelta(seconds=600)))
     said = page_of(browser, approval).one(class_="why-demands").text
     assert f"From {half} on managers may approve too." in said
 
@@ -141,8 +141,8 @@ def test_it_is_said_that_a_group_does_not_get_its_turn(browser, token):
     make.in_force(ESCALATING)
     approval = make.pending(token, time_limit_s=60)
 
-    half = times.clock(approval.submitted_at + timedelta(seconds=600))
-    ends = times.clock(approval.expires_at)
+    half = strip_tags(moments.clock(approval.submitted_at + timedelta(seconds=600)))
+    ends = strip_tags(moments.clock(approval.expires_at))
     said = page_of(browser, approval).one(class_="why-demands").text
     assert f"From {half} on managers could approve too, but the time limit ends before" in said
     assert f"at {ends}." in said

@@ -3,12 +3,14 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from django.utils.html import strip_tags
 
 from approval_client.wire import OutcomeState, Status
 from dashboard.approvals import services
 from dashboard.approvals.services import lift_hold
 from dashboard.web import content
 from dashboard.web.desk import view
+from dashboard.web.drawing import moments
 from tests import make
 from tests.web.pages import bar_of, links, page_of, read
 
@@ -90,8 +92,9 @@ def test_after_an_approval_the_page_says_who_and_what_may_happen(browser, ask, a
     result = bar_of(browser, approval).one(class_="result")
 
     assert result.one("strong").text == "Approved by you"
-    until = f"{decision.valid_until:%H:%M:%S} UTC"
-    assert result.one(class_="small").text == (f"The agent may start it once, until {until}.")
+    until = strip_tags(moments.clock(decision.valid_until))
+    assert result.one(class_="small").text == f"The agent may start it once, until {until}."
+    assert result.one(class_="small").one("time")["data-local"] == "clock"
 
 
 def test_start_and_end_are_told_as_the_agent_reports_them(browser, ask, alice, token):

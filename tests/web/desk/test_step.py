@@ -4,6 +4,7 @@ import pytest
 
 from approval_client.wire import Status, canonical_json, parse_json
 from dashboard.approvals.models import Decision, Edit, Vote
+from dashboard.web.drawing.tree import MOST_MEMBERS
 from tests import make
 from tests.web.pages import bar_of, page_of, read
 
@@ -164,6 +165,19 @@ def test_a_rejection_without_answers_says_nothing_of_steps(browser, whole):
 
     decision = Decision.objects.get()
     assert (decision.reason, decision.steps) == ("No.", "[]")
+
+
+@pytest.mark.parametrize("verdict", ["approve", "reject"])
+def test_the_longest_plan_that_is_drawn_in_steps_is_answered_step_by_step(browser, ask, verdict):
+    longest = ask(kind="plan", capability="plan", content={"steps": [{}] * MOST_MEMBERS})
+    named = {field["name"]: "" for field in page_of(browser, longest).all("input", form="decide")}
+    word = "allowed" if verdict == "approve" else "held"
+    said = {name: word if name.startswith("step-") else "" for name in named}
+
+    press(browser, longest, verdict, **said, approves=f"{MOST_MEMBERS}")
+
+    assert len(said) == 2 * MOST_MEMBERS
+    assert Decision.objects.get().status == {"approve": "approved", "reject": "rejected"}[verdict]
 
 
 def test_answers_without_what_the_page_showed_are_incomplete(browser, whole):

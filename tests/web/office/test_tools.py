@@ -7,6 +7,8 @@ from dashboard.approvals.models import Tool
 from dashboard.approvals.services import ClassChange, class_tools, judge_pending_again
 from dashboard.audit.models import AuditEntry
 from tests import make
+from tests.web.pages import links
+from tests.web.pages import read as read_tree
 
 SCHEMA = {"type": "object", "properties": {"user": {"type": "string"}}}
 
@@ -141,6 +143,17 @@ def test_tools_are_searched_by_name_and_agent(admin, token, search, count):
     page = admin.get("/tools", {"q": search}).content.decode()
 
     assert page.count('name="class-') == count
+
+
+def test_the_calls_of_a_tool_lead_to_them(admin, token):
+    ask(token, "search")
+    call = ask(token, "delete all & more")
+
+    found = links(read_tree(admin.get("/tools")).one("tbody"))
+    hrefs = [href for _, href in found if href.startswith("/history")]
+    pages = [admin.get(href).content.decode() for href in hrefs]
+
+    assert [str(call.pk) in page for page in pages].count(True) == 1
 
 
 def test_a_name_that_is_markup_is_drawn_as_text(admin, token):

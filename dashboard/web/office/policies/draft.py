@@ -16,12 +16,12 @@ from django.views.decorators.http import require_http_methods
 from approval_client.capabilities import ApprovalMode
 from dashboard.accounts.errors import NotPermitted
 from dashboard.policies import queries
-from dashboard.policies.errors import DraftMoved, PolicyRefusal
+from dashboard.policies.errors import DraftRefused, PolicyRefusal
 from dashboard.policies.evaluate import Policy, PolicyError
 from dashboard.policies.formats.policy_yaml import Import, YamlError, from_yaml
 from dashboard.policies.models import PolicyRevision
 from dashboard.policies.services import current_revision, drafts
-from dashboard.policies.starters import STARTERS, add
+from dashboard.policies.starters import STARTERS
 from dashboard.web.access import action, actor, admins_only, refused
 from dashboard.web.forms import area
 from dashboard.web.http import PersonRequest
@@ -190,7 +190,8 @@ def begin_from(request: PersonRequest) -> HttpResponse:
     policy = read_policy(which.document)
     if policy is None:
         return redirect("web:revision", which.number)
-    return replace_draft(request, policy, f"The draft is what revision {which.number} said.")
+    sentence = f"The draft is what revision {which.number} said."
+    return replace_draft(request, policy, sentence, based_on=which.number)
 
 
 @admins_only
@@ -202,7 +203,7 @@ def save_modes(request: PersonRequest) -> HttpResponse:
         return draft_page(request, modes_form=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
         drafts.save_modes(request.user, form.policy(), stamp=form.cleaned_data["stamp"])
-    except DraftMoved as error:
+    except DraftRefused as error:
         form.add_error(None, str(error))
         return draft_page(request, modes_form=form, status=HTTPStatus.CONFLICT)
     messages.success(request, "The modes are saved in the draft. Nothing is published yet.")
@@ -215,8 +216,8 @@ def discard(request: PersonRequest) -> HttpResponse:
     """Throw the draft away."""
     try:
         drafts.discard_draft(request.user, stamp=request.POST.get("stamp", ""))
-    except DraftMoved as error:
-        return draft_moved(request, error)
+    except DraftRefused as error:
+        return draft_refused(request, error)
     messages.success(request, "The draft is discarded. The policy in force did not change.")
     return redirect("web:policies")
 
@@ -249,17 +250,20 @@ def publish(request: PersonRequest) -> HttpResponse:
     return redirect("web:policies")
 
 
-def replace_draft(request: PersonRequest, policy: Policy, sentence: str) -> HttpResponse:
+def replace_draft(
+    request: PersonRequest, policy: Policy, sentence: str, *, based_on: int | None = None
+) -> HttpResponse:
     """Make ``policy`` the draft, unless the draft is another one than the page showed."""
+    stamp = request.POST.get("stamp", "")
     try:
-        drafts.replace_draft(request.user, policy, stamp=request.POST.get("stamp", ""))
-    except DraftMoved as error:
-        return draft_moved(request, error)
+        drafts.replace_draft(request.user, policy, stamp=stamp, based_on=based_on)
+    except DraftRefused as error:
+        return draft_refused(request, error)
     messages.success(request, f"{sentence} Nothing is published yet.")
     return redirect("web:draft")
 
 
-def draft_moved(request: PersonRequest, error: DraftMoved) -> HttpResponse:
+def draft_refused(request: PersonRequest, error: DraftRefused) -> HttpResponse:
     """Show the draft as it is now, and that nothing was done to it."""
     messages.error(request, str(error))
     return draft_page(request, status=HTTPStatus.CONFLICT)
@@ -326,12 +330,16 @@ def take_starter(request: PersonRequest) -> HttpResponse:
         return replace_draft(
             request, starter.policy, f"The draft is the starter {starter.title!r}."
         )
-    draft = queries.draft_of(request.user)
-    present = read_policy(draft.document) if draft else None
-    if present is None:
+    if queries.draft_of(request.user) is None:
         return redirect("web:draft")
-    sentence = f"The rules of {starter.title!r} are in the draft."
-    return replace_draft(request, add(present, starter), sentence)
+    try:
+        drafts.add_starter(request.user, starter, stamp=request.POST.get("stamp", ""))
+    except DraftRefused as error:
+        return draft_refused(request, error)
+    messages.success(
+        request, f"The rules of {starter.title!r} are in the draft. Nothing is published yet."
+    )
+    return redirect("web:draft")
 
 
 def _imported(form: ImportForm) -> Import | None:

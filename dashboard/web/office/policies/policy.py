@@ -241,10 +241,12 @@ def proposal_view(proposal: PolicyProposal, present: Policy, number: int) -> Pro
 def revision_rows(newest_first: Sequence[PolicyRevision]) -> list[RevisionRow]:
     """Say what each revision changed; of the last one only if it is the first of all."""
     policies = [read_policy(revision.document) for revision in newest_first]
-    earlier_policies = [*policies[1:], None]
+    earlier_policies = [*policies[1:], None]  # one too many where there is no revision
     return [
         RevisionRow(revision, _changes(revision, earlier, policy), json.loads(revision.loosened))
-        for revision, policy, earlier in zip(newest_first, policies, earlier_policies, strict=True)
+        for revision, policy, earlier in zip(
+            newest_first, policies, earlier_policies, strict=False
+        )
     ]
 
 

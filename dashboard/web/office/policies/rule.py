@@ -24,7 +24,7 @@ from dashboard.approvals.queries.request import seen_tools
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.notes import FINDINGS
 from dashboard.policies import queries
-from dashboard.policies.errors import DraftMoved, ExamplesFail
+from dashboard.policies.errors import DraftRefused, ExamplesFail
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Policy, PolicyError, parse_rule
 from dashboard.policies.formats.policy_yaml import YamlError, dump, load
 from dashboard.policies.models import PolicyDraft
@@ -35,7 +35,7 @@ from dashboard.policies.wording import rule_sentence
 from dashboard.web.access import action, admins_only
 from dashboard.web.forms import LengthOfTime, area, offer_choices, plain
 from dashboard.web.http import PersonRequest
-from dashboard.web.office.policies.draft import draft_moved
+from dashboard.web.office.policies.draft import draft_refused
 from dashboard.web.office.policies.fields import (
     NOT_ASKED,
     Lines,
@@ -718,8 +718,8 @@ def move_rule(request: PersonRequest, index: int) -> HttpResponse:
     up, stamp = request.POST.get("to") == "up", request.POST.get("stamp", "")
     try:
         drafts.move_rule(request.user, index, up=up, stamp=stamp)
-    except DraftMoved as error:
-        return draft_moved(request, error)
+    except DraftRefused as error:
+        return draft_refused(request, error)
     return redirect(f"{reverse('web:draft')}#rule-{index + (0 if up else 2)}")
 
 
@@ -730,8 +730,8 @@ def remove_rule(request: PersonRequest, index: int) -> HttpResponse:
     removed = _rule(queries.draft_of(request.user), index)
     try:
         drafts.remove_rule(request.user, index, stamp=request.POST.get("stamp", ""))
-    except DraftMoved as error:
-        return draft_moved(request, error)
+    except DraftRefused as error:
+        return draft_refused(request, error)
     if removed:
         messages.success(request, f"The rule {removed.name!r} is out of the draft.")
     return redirect("web:draft")
@@ -773,7 +773,7 @@ def _save(request: PersonRequest, editor: RuleEditor, index: int | None) -> Http
         editor.form.add_error(None, [*error.failures, "Nothing was saved."])
     except PolicyError as error:
         editor.add_problems(error)
-    except DraftMoved as error:
+    except DraftRefused as error:
         editor.form.add_error(None, str(error))
         status = HTTPStatus.CONFLICT
     else:

@@ -243,3 +243,26 @@ def test_publishing_what_is_in_force_says_so(admin, read):
 
     assert "This policy is already in force. Nothing was published." in read(reply)
     assert current_revision().number == 1
+
+
+UNREADABLE = {
+    "publish": {"based_on": "1"},
+    "modes": MODES,
+    "starter": {"starter": "everything", "how": "add"},
+    "rules/0/move": {"to": "up"},
+    "rules/0/remove": {},
+}
+
+
+@pytest.mark.parametrize("what", UNREADABLE)
+def test_a_draft_of_another_program_is_refused_as_its_page_says(admin, read, what):
+    begin(admin)
+    PolicyDraft.objects.update(document='{"version": 99}')
+
+    reply = admin.post(
+        f"/policies/draft/{what}", {**UNREADABLE[what], "stamp": stamp(admin)}, follow=True
+    )
+
+    assert reply.status_code == 409
+    assert "This version of the program cannot read the draft" in read(reply, "main")
+    assert current_revision().number == 1

@@ -150,6 +150,17 @@ def test_the_rules_of_a_starter_are_added_to_the_draft(admin, starter):
     assert drafted() == add(before, starter)
 
 
+def test_a_draft_with_added_rules_goes_on_from_where_it_began(admin, read):
+    begin(admin)
+    make.in_force(NO_PLANS)
+    start(admin, STARTERS[1].key, "add")
+
+    page = read(admin.get("/policies/draft"), "main")
+
+    assert "Started from revision 1" in page
+    assert "Publishing this draft undoes what changed after revision 1" in page
+
+
 def test_a_starter_holds_nothing_before_it_is_published(admin):
     start(admin, "read-only-python", "replace")
 

@@ -153,6 +153,17 @@ def test_an_old_revision_becomes_a_draft(admin, read):
     assert "No plans" in read(reply, "rules")
 
 
+def test_a_draft_from_an_old_revision_names_it_and_what_it_would_undo(admin, read):
+    make.in_force(NO_PLANS)
+    make.in_force()
+    admin.post("/policies/draft/from", {"revision": "1", "stamp": stamp(admin)})
+
+    page = read(admin.get("/policies/draft"), "main")
+
+    assert "Started from revision 1" in page
+    assert "Publishing this draft undoes what changed after revision 1" in page
+
+
 @pytest.mark.parametrize("number", ["", "9", "x", "-1", "\u00b2"])
 def test_a_draft_is_not_made_from_what_does_not_exist(admin, number):
     assert admin.post("/policies/draft/from", {"revision": number}).status_code == 404
@@ -177,6 +188,13 @@ def test_a_long_history_is_turned_page_by_page(admin, read):
     assert "Older" in first
     assert "The first policy." not in first
     assert "The first policy." in second
+
+
+@pytest.mark.parametrize("before", ["0", "1"])
+def test_before_the_first_revision_there_is_none(admin, read, before):
+    page = read(admin.get(f"/policies?before={before}"), "history")
+
+    assert "No earlier revisions." in page
 
 
 def test_a_long_history_costs_as_many_queries_as_a_short_one(admin, cost):
