@@ -180,7 +180,8 @@ def database(url: str) -> dict[str, Any]:
     if is_sqlite or scheme_of(url) in {"postgres", "postgresql"}:
         with suppress(ImproperlyConfigured, ValueError):
             config = environ.Env.db_url_config(url)
-    if config.get("NAME", "") in {"", ":memory:"}:
+    name = config.get("NAME", "")
+    if name in {"", ":memory:"} or (is_sqlite and name.startswith("file:")):
         raise ImproperlyConfigured(  # what was set is not repeated: it may hold a password
             "DATABASE_URL names no database that this program knows. Set "
             "postgres://USER:PASSWORD@HOST/NAME, or unset it for an SQLite file in the data "

@@ -291,9 +291,12 @@ def test_another_file_is_not_opened_in_place_of_the_first(replaced):
 
 
 @pytest.mark.django_db
-def test_a_new_file_is_for_this_account_alone(tmp_path):
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_new_file_is_for_this_account_alone(tmp_path, is_link):
     """Whichever command makes it, and in a folder that others may read."""
     file = tmp_path / "new.sqlite3"
+    if is_link:
+        file.symlink_to(tmp_path / "elsewhere.sqlite3")
     other = connection.copy()
     other.settings_dict = {**connection.settings_dict, "NAME": str(file)}
     with closing(other), other.cursor() as cursor:

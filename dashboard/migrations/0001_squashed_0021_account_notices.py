@@ -44,13 +44,15 @@ class Migration(migrations.Migration):
         self,
         project_state: ProjectState,
         schema_editor: Editor,
-        collect_sql: bool = False,  # noqa: ARG002, FBT001, FBT002 - Django's
+        collect_sql: bool = False,  # noqa: FBT001, FBT002 - Django's
     ) -> ProjectState:
         """Create the tables from one state.
 
         Django would draw a state for each table, with every model that is related to it: that is
         most of what a first start takes.
         """
+        if collect_sql:
+            return super().apply(project_state, schema_editor, collect_sql)
         project_state.__dict__.pop("apps", None)
         for operation in self.operations:
             operation.state_forwards(self.app_label, project_state)

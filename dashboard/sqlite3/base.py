@@ -101,7 +101,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         # SQLite would let all accounts of the machine read the sessions in it, and gives what it
         # puts beside a file the rights of that file.
         with suppress(OSError):  # it is there, or SQLite says what is wrong
-            os.close(os.open(self._name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            file = os.path.realpath(self._name)  # a link may lead to none yet
+            os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
     def _commit(self) -> None:
         if self.connection is not None and self._turn is not None:

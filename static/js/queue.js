@@ -24,6 +24,7 @@ const rowsInList = () => findAll(list(), "[data-id].item", HTMLElement);
 /** @param {HTMLElement} root */
 const idsIn = (root) => findAll(root, "[data-id]", HTMLElement).map((item) => item.dataset.id);
 const isInUse = () => pane().matches(":hover") || list().matches(":focus-within") || button().matches(":focus");
+const wouldMove = () => !isForced && isInUse() && location.search === query(); // else it is another list
 let typing = 0;
 let forced = false;
 let isForced = false; // of the list that is on its way
@@ -79,7 +80,7 @@ function consider(event) {
     look(isForced);
   } else if (joining && isAsBefore(fresh)) {
     event.detail.shouldSwap = false; // as nearly always: nothing came in between
-  } else if (!isForced && isInUse()) {
+  } else if (wouldMove()) {
     event.detail.shouldSwap = false;
     hold(fresh);
   } else {

@@ -156,6 +156,25 @@ async def test_a_list_does_not_move_after_one_that_was_asked_for_did_not_come(ho
     await expect(rows(page)).to_have_count(1)
 
 
+async def test_other_filters_whose_list_did_not_come_are_applied_by_the_next_one(
+    house, visit, run
+):
+    first = house.submit(run_id=run)
+    second = house.submit(run_id=f"{run}-other")
+    page = await visit(f"/?q={run}&order=risk")
+    await page.route("**/queue**", lambda route: route.abort("internetdisconnected"))
+    await row(page, first).hover()
+    async with page.expect_event("requestfailed"):
+        await page.get_by_role("searchbox").fill(f"{run}-other")
+    await page.unroute("**/queue**")
+
+    await asyncio.to_thread(house.submit, content=HIGH, run_id=run)
+
+    await expect(row(page, first)).to_have_count(0)
+    await expect(row(page, second)).to_be_visible()
+    await expect(page.locator(".item--gone")).to_have_count(0)
+
+
 async def test_a_list_with_the_focus_in_it_does_not_move(house, visit, run):
     first = house.submit(run_id=run)
     page = await visit(f"/?q={run}")

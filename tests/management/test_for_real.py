@@ -197,8 +197,19 @@ def test_migrate_says_in_a_sentence_that_the_database_is_away(tmp_path):
     done = manage(tmp_path, "migrate")
 
     assert done.returncode == 1
-    assert done.stderr.startswith("The migration did not end. The database cannot be used: unable")
+    said = "CommandError: Nothing was migrated. The database cannot be used: unable"
+    assert done.stderr.startswith(said)
     assert "Traceback" not in done.stderr
+
+
+def test_what_a_migration_itself_gets_wrong_is_not_hidden(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "dashboard.sqlite3")) as database:
+        database.execute("CREATE TABLE dashboard_agent (id)")
+    done = manage(tmp_path, "migrate")
+
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert "dashboard_agent" in done.stderr
 
 
 def test_a_token_stands_alone_on_stdout(house):

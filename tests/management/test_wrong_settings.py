@@ -21,6 +21,7 @@ REFUSED_WHEN_READ = [
     ("DATABASE_URL", "postgres://me@db.example"),
     ("DATABASE_URL", "postgres://me@db.example:port/approvals"),
     ("DATABASE_URL", "sqlite://:memory:"),
+    ("DATABASE_URL", "sqlite:///file:a.sqlite3"),
     ("ALLOWED_HOSTS", "https://a.example"),
     ("ALLOWED_HOSTS", "a.example:8000"),
     ("ALLOWED_HOSTS", "a.example b.example"),

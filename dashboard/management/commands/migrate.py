@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.management.base import CommandError
 from django.core.management.commands.migrate import Command as DjangoMigrate
-from django.db import OperationalError
+from django.db import DatabaseError, connection
+from django.db.migrations.exceptions import MigrationSchemaMissing
 
 from dashboard.approvals import guards
 from dashboard.management.operator import cannot_be_used
@@ -17,18 +19,28 @@ from dashboard.management.preflight import CannotStart, make_data_dir
 class Command(DjangoMigrate):
     """Migrate as Django does. Where it fails, the guards are on as before."""
 
-    def run_from_argv(self, argv: list[str]) -> None:
-        """Make the data folder if need be, and say in a sentence when the database is away."""
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Make the folder of an SQLite file if need be, and say in a sentence what is away.
+
+        What fails once the database answers is a migration's own fault, and not hidden.
+        """
         try:
-            make_data_dir()
-            super().run_from_argv(argv)
+            if Path(connection.settings_dict["NAME"]).parent == settings.DATA_DIR:
+                make_data_dir()
+            connection.ensure_connection()
         except CannotStart as error:
-            sys.exit(f"{error}")
-        except OperationalError as error:
-            sys.exit(
-                f"The migration did not end. {cannot_be_used(error)} Check DATABASE_URL, and run "
-                f"`{settings.OPERATOR_COMMAND} migrate` again: it goes on where it ended."
-            )
+            raise CommandError(f"{error}".replace("started", "migrated")) from None
+        except DatabaseError as error:
+            raise CommandError(
+                f"Nothing was migrated. {cannot_be_used(error)} Check DATABASE_URL, and run "
+                f"`{settings.OPERATOR_COMMAND} migrate` again."
+            ) from None
+        try:
+            return super().execute(*args, **options)
+        except MigrationSchemaMissing as error:
+            raise CommandError(
+                f"Nothing was migrated. {error}. Let the role of DATABASE_URL make tables there."
+            ) from None
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Migrate."""

@@ -336,6 +336,9 @@ def take_starter(request: PersonRequest) -> HttpResponse:
         drafts.add_starter(request.user, starter, stamp=request.POST.get("stamp", ""))
     except DraftRefused as error:
         return draft_refused(request, error)
+    except PolicyError as error:  # too many rules together
+        messages.error(request, f"{error} Nothing was added.")
+        return draft_page(request, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     messages.success(
         request, f"The rules of {starter.title!r} are in the draft. Nothing is published yet."
     )

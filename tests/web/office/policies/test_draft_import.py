@@ -1,5 +1,7 @@
 """Drafts from YAML and from starter policies; what they mean is read before anything happens."""
 
+from dataclasses import replace
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
@@ -148,6 +150,19 @@ def test_the_rules_of_a_starter_are_added_to_the_draft(admin, starter):
     start(admin, starter.key, "add")
 
     assert drafted() == add(before, starter)
+
+
+def test_a_draft_that_is_full_takes_no_starter_and_says_why(admin):
+    begin(admin)
+    rules = tuple(parse_rule({**NO_PLANS, "name": f"{n}"}) for n in range(200))
+    before = replace(OURS, rules=rules)
+    PolicyDraft.objects.update(document=before.to_json())
+
+    refused = start(admin, STARTERS[1].key, "add")
+
+    assert refused.status_code == 422
+    assert "at most 200 are allowed. Nothing was added." in refused.content.decode()
+    assert drafted() == before
 
 
 def test_a_draft_with_added_rules_goes_on_from_where_it_began(admin, read):
