@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from dashboard.inspection.code import (
@@ -41,6 +42,7 @@ _UNNAMED = doubt(
     Severity.MEDIUM,
 )
 _TOO_LARGE = doubt("too-large", "too-large-searched")
+_NOT_READ = frozenset(["does-not-parse", "parsed-in-part", "inspection-failed", "too-large"])
 
 
 def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding], tuple[str, ...]]:
@@ -55,6 +57,8 @@ def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding]
         findings += _inspected(part)
         if part.is_code:
             languages[our_spelling(part.language)] = None
+            if part.also:
+                languages[our_spelling(part.also)] = None
     return list(dict.fromkeys(findings)), tuple(languages)
 
 
@@ -99,6 +103,8 @@ def _inspected(part: Part) -> Iterator[Finding]:
 
 
 def _read(part: Part) -> list[Finding]:
+    if part.is_code and part.language and part.also:
+        return _read_twice(part, part.language, part.also)
     if part.is_code and part.language:
         return inspect_code(part.text, part.language, block=part.number)
     findings = inspect_text(part.text, block=part.number)
@@ -110,6 +116,33 @@ def _read(part: Part) -> list[Finding]:
     elif part.is_code:
         findings += _if_run(part.text, part.number)
     return findings
+
+
+def _read_twice(part: Part, language: str, also: str) -> list[Finding]:
+    """Read a text in both languages that it may be in, since nobody here knows which one counts.
+
+    Code of one hardly ever parses as the other. Where only one reading was possible, the other
+    one tells what is sure, so that ordinary code is not in doubt.
+    """
+    languages = (language, also)
+    readings = [inspect_code(part.text, each, block=part.number) for each in languages]
+    was_read = [_was_read(*pair) for pair in zip(readings, languages, strict=True)]
+    for index, reading in enumerate(readings):
+        if was_read[1 - index] and not _NOT_READ.isdisjoint(f.name for f in reading):
+            readings[index] = list(sure(reading, Severity.MEDIUM))
+        elif was_read[1 - index] and our_spelling(languages[1 - index]) == "sql":
+            readings[index] = [f for f in reading if f.name != "unknown-call"]  # SELECT, no program
+    if our_spelling(also) == "python" and part.text.lstrip().startswith("-"):
+        # What stands behind the name of the program, which is that of the tool.
+        readings.append(_if_run(f"python {part.text}", part.number))
+    return list(dict.fromkeys(chain.from_iterable(readings)))
+
+
+def _was_read(findings: list[Finding], language: str) -> bool:
+    """Whether a text is in a language. A shell takes any word for the name of a program."""
+    is_shell = our_spelling(language) == "bash"
+    amiss = _NOT_READ | {"unknown-call"} if is_shell else _NOT_READ
+    return amiss.isdisjoint(finding.name for finding in findings)
 
 
 def _split(arguments: Mapping[str, Any]) -> list[Finding]:

@@ -67,6 +67,8 @@ class Part(NamedTuple):
             place is that of the list, and the text is the command.
         language: What it is in, as far as anything tells; an agent's spelling perhaps.
         is_code: Whether it is taken for something that would be run.
+        also: What it may be in as well: the name of an argument says one language, and the tool
+            or a member beside it another one. None if they agree.
     """
 
     number: int
@@ -74,6 +76,7 @@ class Part(NamedTuple):
     text: str
     language: str | None
     is_code: bool
+    also: str | None = None
 
 
 class _Found(NamedTuple):
@@ -81,6 +84,7 @@ class _Found(NamedTuple):
     text: str
     language: str | None = None
     is_code: bool = False
+    also: str | None = None
 
 
 def parts_of_call(tool: str, arguments: Mapping[str, Any]) -> list[Part]:
@@ -167,16 +171,22 @@ def _found(place: Place, text: str, language: str | None, name: str) -> _Found:
     if name in _ASIDE or name in _LANGUAGE:
         return _Found(place, text)
     if name in _PYTHON:
-        return _Found(place, text, "python", is_code=True)
+        return _named(place, text, "python", language)
     if name in _SHELL:
-        shell = language if language in ("powershell", "batch") else "bash"
-        return _Found(place, text, shell, is_code=True)
+        shell = language if our_spelling(language) in ("powershell", "batch") else "bash"
+        return _named(place, text, shell, language)
     if name in _SQL_CERTAIN or (_SQL_START.match(text) and (name in _SQL or language == "sql")):
-        return _Found(place, text, "sql", is_code=True)
+        return _named(place, text, "sql", language)
     if language == "sql" and name not in _SQL and _NAME.fullmatch(text):
         return _Found(place, text)  # of a database or a table, perhaps; no statement is one word
     is_code = name in _CODE or (language is not None and bool(text.strip()))
     return _Found(place, text, language, is_code)
+
+
+def _named(place: Place, text: str, language: str | None, other: str | None) -> _Found:
+    """Return a text whose name tells its language, and what else tells ``other``."""
+    agrees = other is None or our_spelling(other) in ("", "text", our_spelling(language))
+    return _Found(place, text, language, is_code=True, also=None if agrees else other)
 
 
 def _texts(value: Any, place: Place) -> Iterator[_Found]:
