@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
+from dashboard.inspection import effects
 from dashboard.inspection.code import (
     inspect_code,
     inspect_text,
@@ -18,16 +20,22 @@ from dashboard.inspection.code import (
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.knowledge import CONTROL_SYSTEM
 from dashboard.inspection.languages import our_spelling
-from dashboard.inspection.notes import FindingKind, Notes, doubt
+from dashboard.inspection.notes import FindingKind, Notes, doubt, names
 from dashboard.inspection.parts import (
     WHOLE,
     Part,
     commands,
+    folder,
     keys,
     parts_of_call,
     parts_of_texts,
+    paths,
+    variables,
     words,
 )
+from dashboard.inspection.shell.paths import holds_secrets, writing
+from dashboard.inspection.shell.words import Word
+from dashboard.inspection.shell.wrappers import assigning
 
 _READS = re.compile(r"(?:ca|pv)get(?:_many)?|(?:read|get)_(?:channels?|pvs?)|(?:channel|pv)_read")
 _WRITES = re.compile(
@@ -36,6 +44,14 @@ _WRITES = re.compile(
 )
 _WRITES_CONTROL = FindingKind("control-system-write", Severity.HIGH, "tool-writes-control")
 _READS_CONTROL = FindingKind("control-system-read", Severity.INFO, "tool-reads-control")
+_FILES = names("file files directory directories dir folder folders path paths tree document")
+_FOLDERS = names("directory directories dir folder folders tree")
+_DELETES = names("delete remove unlink rm rmdir rmtree erase purge trash shred wipe")
+_WRITES_FILES = names("""
+    write create save edit append overwrite put touch move rename copy replace truncate mkdir
+""")
+_ORIGINS = names("source src")
+_ONLY_NAMES = names("list ls stat exists glob info")
 _UNNAMED = doubt(
     "not-inspected",
     "argument-without-language",
@@ -52,9 +68,12 @@ def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding]
     about the tool, or about the name of an argument, is about the whole of it.
     """
     languages = dict[str, None]()
-    findings = [*_by_name(tool), *_in_names([tool, *keys(arguments)]), *_split(arguments)]
+    findings = [*about_call(tool, arguments), *_in_names([tool, *keys(arguments)])]
+    where = folder(arguments)
     for part in parts_of_call(tool, arguments):
         findings += _inspected(part)
+        if where and part.is_code:
+            findings += _secrets_in(where, part)
         if part.is_code:
             languages[our_spelling(part.language)] = None
             if part.also:
@@ -63,8 +82,8 @@ def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding]
 
 
 def about_call(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
-    """Return what the names of a tool and of its arguments say, and commands in two arguments."""
-    return [*_by_name(tool), *_split(arguments)]
+    """Return what a tool says by its name, and its arguments by theirs: commands in two, paths."""
+    return [*_by_name(tool), *_on_files(tool, arguments), *_split(arguments)]
 
 
 def inspect_texts(value: Any) -> list[Finding]:
@@ -85,6 +104,39 @@ def _by_name(tool: str) -> list[Finding]:
         elif _READS.fullmatch(name) or _READS.fullmatch(words(name)):
             notes.add(_READS_CONTROL)
     return notes.found
+
+
+def _on_files(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
+    """Say what a tool does to the files that it is given, and which variables it is to set."""
+    tool_words = words(re.split(r"__|[./:]", tool)[-1]).split("_")
+    notes = Notes(WHOLE)
+    with notes.at(0, 0):
+        for name in variables(arguments):
+            notes.add(*assigning(name))
+        for key, text in paths(arguments):
+            path = text.removeprefix("file://")
+            subjects = key.split("_") if len(tool_words) == 1 else tool_words
+            about_files = not _FILES.isdisjoint(subjects)
+            if holds_secrets(path) and _ONLY_NAMES.isdisjoint(tool_words):
+                notes.add(effects.READS_SECRETS)
+            if about_files and tool_words[0] in _DELETES:
+                notes.add(_deletes(tool_words, arguments))
+            elif about_files and tool_words[0] in _WRITES_FILES and key not in _ORIGINS:
+                notes.add(*writing(Word(path)))
+    return notes.found
+
+
+def _deletes(tool_words: list[str], arguments: Mapping[str, Any]) -> FindingKind:
+    recursive = any(words(key) == "recursive" and value for key, value in arguments.items())
+    deep = recursive or not _FOLDERS.isdisjoint(tool_words)
+    return effects.DELETES_FOLDERS if deep else effects.DELETES_FILES
+
+
+def _secrets_in(where: str, part: Part) -> list[Finding]:
+    """Return that a command touches secrets, seen from the folder that it is to run in."""
+    line = f"cd {shlex.quote(where)}; {part.text}"
+    findings = inspect_code(line, "bash", block=part.number) if part.language == "bash" else []
+    return [finding for finding in findings if finding.name == "credentials"]
 
 
 def _in_names(texts: Iterable[str]) -> list[Finding]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import count
+from itertools import chain, count
 from typing import Any, NamedTuple
 
+from dashboard.inspection.knowledge import SHELL_COMMANDS
 from dashboard.inspection.languages import our_spelling
 from dashboard.inspection.notes import names
 
@@ -24,7 +25,17 @@ Place = tuple[str | int, ...]
 _SHELL = names("command commands cmd bash shell shell_command argv args terminal_command cmdline")
 _WORD_LISTS = names("command cmd argv args cmdline")  # one command, word by word
 _PROGRAM = names("executable program binary exe command cmd")
-_ITS_WORDS = names("arguments args argv parameters params")
+_PERHAPS_PROGRAM = names("file name path target")
+"""What may name a program, and names as often a file or a person: known ones only."""
+
+_ITS_WORDS = names("arguments args argv argument_list parameters params flags options")
+_ITS_TARGETS = names("target targets operand operands")
+_PATHS = names("""
+    path paths file files file_path filepath filename folder dir directory target destination dest
+    source src uri target_file file_name absolute_path
+""")
+_FOLDER = names("cwd workdir working_directory working_dir")
+_ENVIRONMENT = names("env envs environ environment env_vars environment_variables")
 _SQL = names("sql query statement sql_query statements queries")
 _PYTHON = names("python python_code py")
 _CODE = names("code script source source_code snippet program cell")
@@ -55,6 +66,7 @@ _ACTS = re.compile(
     r"backup|restore|xp_\w+|sp_\w+)\b"
 )
 _NAME = re.compile(r"[\w.-]*")
+_SETS = re.compile(r"(?:^|[\s;,])([A-Za-z_]\w*)=")
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 
 
@@ -112,16 +124,58 @@ def commands(value: Any) -> Iterator[str]:
     """Return the commands whose program and whose words are two members of one object."""
     if isinstance(value, Mapping):
         spelled = {words(key): value[key] for key in sorted(value)}
-        programs = [spelled[word] for word in _PROGRAM & spelled.keys()]
-        for arguments in (spelled[word] for word in _ITS_WORDS & spelled.keys()):
-            line = arguments if isinstance(arguments, list | tuple) else [arguments]
-            if all(isinstance(item, str) for item in line):
-                yield from (shlex.join([p, *line]) for p in programs if isinstance(p, str))
+        programs = [spelled[word] for word in spelled.keys() & _PROGRAM]
+        for word in spelled.keys() & _PERHAPS_PROGRAM:
+            named = spelled[word]
+            if isinstance(named, str) and named.rpartition("/")[2] in SHELL_COMMANDS.starters:
+                programs.append(named)
+        lines = [_strings(spelled[word]) for word in sorted(spelled.keys() & _ITS_WORDS)]
+        targets = [_strings(spelled[word]) for word in sorted(spelled.keys() & _ITS_TARGETS)]
+        if len(lines) + len(targets) > 1:
+            lines.append([*chain.from_iterable(lines + targets)])
+        for program in programs:
+            words_of_each = [line for line in lines if line and line != [program]]
+            if isinstance(program, str):
+                yield from (shlex.join([program, *line]) for line in words_of_each)
     inner = value.values() if isinstance(value, Mapping) else value
     if isinstance(inner, str) or not isinstance(inner, Iterable):
         return
     for item in inner:
         yield from commands(item)
+
+
+def paths(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Return what the members that are called so name as files and folders, with their names."""
+    for key in sorted(arguments):
+        if words(key) in _PATHS:
+            yield from ((words(key), text) for text in _strings(arguments[key]))
+
+
+def folder(arguments: Mapping[str, Any]) -> str:
+    """Return the folder that a call works in, ``""`` if it says none."""
+    named = (arguments[key] for key in sorted(arguments) if words(key) in _FOLDER)
+    return next((value for value in named if isinstance(value, str)), "")
+
+
+def variables(value: Any) -> Iterator[str]:
+    """Return the names of the variables that members for an environment set, at any depth."""
+    if isinstance(value, Mapping):
+        for key in sorted(value):
+            inner = value[key]
+            if words(key) not in _ENVIRONMENT:
+                yield from variables(inner)
+            elif isinstance(inner, Mapping):
+                yield from inner
+            else:
+                yield from (m[1] for text in _strings(inner) for m in _SETS.finditer(text))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from variables(item)
+
+
+def _strings(value: Any) -> list[str]:
+    items = value if isinstance(value, list | tuple) else [value]
+    return [item for item in items if isinstance(item, str)]
 
 
 def words(name: str) -> str:
@@ -155,7 +209,9 @@ def _walk(value: Any, language: str | None, name: str, place: Place) -> Iterator
         spelling = next((value[key] for key, word in spelled.items() if word in _LANGUAGE), None)
         inner = spelling if isinstance(spelling, str) and our_spelling(spelling) else language
         for key, word in spelled.items():
-            yield from _walk(value[key], inner, word, (*place, key))
+            # The value of a variable is no code of the tool's.
+            language_of_key = None if word in _ENVIRONMENT else inner
+            yield from _walk(value[key], language_of_key, word, (*place, key))
     elif isinstance(value, list | tuple):
         if name in _WORD_LISTS and value and all(isinstance(item, str) for item in value):
             yield _found(place, shlex.join(value), language, name)

@@ -229,3 +229,44 @@ def test_python_that_is_too_new_is_not_taken_for_a_command():
     text = "t\"{__import__('os').system('id')}\""
 
     assert report_on("python", {"command": text}).has_doubts
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "name"),
+    [
+        ("run_process", {"file": "rm", "args": ["-rf", "/srv"]}, "recursive-delete"),
+        ("run_process", {"name": "rm", "argv": ["-rf", "/srv"]}, "recursive-delete"),
+        ("run_process", {"path": "/bin/rm", "arguments": ["-rf", "/srv"]}, "recursive-delete"),
+        ("spawn", {"executable": "rm", "flags": "-rf", "target": "/srv"}, "recursive-delete"),
+        ("bash", {"env": {"LD_PRELOAD": "/tmp/x.so"}, "command": "ls"}, "process-execution"),
+        ("run", {"env": ["LD_PRELOAD=/tmp/x.so"], "command": "ls"}, "process-execution"),
+        ("run", {"environment": "PATH=/tmp/evil", "command": "ls"}, "process-execution"),
+        ("delete_file", {"path": "/srv/x"}, "file-delete"),
+        ("fs__removeFiles", {"paths": ["a", "b"]}, "file-delete"),
+        ("delete_directory", {"path": "/srv"}, "recursive-delete"),
+        ("delete_file", {"path": "/srv", "recursive": True}, "recursive-delete"),
+        ("write_file", {"path": "/etc/cron.d/x", "content": "x"}, "system-change"),
+        ("Write", {"file_path": "notes.md", "content": "x"}, "file-write"),
+        ("read_file", {"path": "/root/.ssh/id_rsa"}, "credentials"),
+        ("view", {"file": "file:///root/.aws/credentials"}, "credentials"),
+        ("bash", {"cwd": "/etc", "command": "cat shadow"}, "credentials"),
+    ],
+)
+def test_the_names_of_tools_and_arguments_tell_what_is_done(tool, arguments, name):
+    assert name in report_on(tool, arguments).names
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("read_file", {"path": ".env.example"}),
+        ("list_directory", {"path": "/home/ada/.ssh"}),
+        ("bash", {"cwd": "/srv/app", "command": "cat README.md", "env": {"DEBUG": "1"}}),
+        ("copy_entry", {"source": "a", "target": "b"}),
+        ("search", {"name": "rm", "query": "title:rm"}),
+        ("delete_event", {"id": 3}),
+        ("put", {"target": "SR:C01:HV"}),
+    ],
+)
+def test_names_that_mean_no_harm_are_left_alone(tool, arguments):
+    assert not report_on(tool, arguments).findings

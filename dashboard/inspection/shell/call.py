@@ -47,6 +47,9 @@ class Stdin(NamedTuple):
 class Shell(Protocol):
     """The reader of the script: judges call it for commands and code within commands."""
 
+    folder: str
+    """Where the script went last, ``""`` if it is not known."""
+
     @property
     def notes(self) -> Notes:
         """Where findings are written down."""

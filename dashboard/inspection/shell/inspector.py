@@ -69,8 +69,10 @@ class _Reading:
         functions: frozenset[str] = frozenset(),
         *,
         is_code: bool = True,
+        folder: str = "",
     ) -> None:
         self.notes = notes
+        self.folder = folder
         self.read_python = python
         self._level = level
         self._functions = functions
@@ -103,7 +105,11 @@ class _Reading:
         root = tree_sitter.Parser(_BASH).parse(source).root_node
         scope = ShellScope(root)
         inner = _Reading(
-            notes, self.read_python, self._level + 1, self._functions | scope.functions
+            notes,
+            self.read_python,
+            self._level + 1,
+            self._functions | scope.functions,
+            folder=self.folder,
         )
         for node, code in check_tree(every(root), source, notes):
             with notes.at(node.start_point.row + 1, node.end_point.row + 1):

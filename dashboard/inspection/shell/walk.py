@@ -213,7 +213,7 @@ class ShellWalk:
         for target in node.children_by_field_name("destination")[:1]:
             word = text_of(target, self._scope)
             if target.type != "process_substitution":
-                self._notes.add(*redirecting(operator, word))
+                self._notes.add(*redirecting(operator, word, self._shell.folder))
 
     def _function(self, visit: _Visit) -> Iterator[_Visit]:
         name = visit.node.child_by_field_name("name")
