@@ -111,8 +111,8 @@ def _on_files(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
     tool_words = words(re.split(r"__|[./:]", tool)[-1]).split("_")
     notes = Notes(WHOLE)
     with notes.at(0, 0):
-        for name in variables(arguments):
-            notes.add(*assigning(name))
+        for name, value in variables(arguments):
+            notes.add(*assigning(name, Word(value)))
         for key, text in paths(arguments):
             path = text.removeprefix("file://")
             subjects = key.split("_") if len(tool_words) == 1 else tool_words

@@ -66,7 +66,7 @@ _ACTS = re.compile(
     r"backup|restore|xp_\w+|sp_\w+)\b"
 )
 _NAME = re.compile(r"[\w.-]*")
-_SETS = re.compile(r"(?:^|[\s;,])([A-Za-z_]\w*)=")
+_SETS = re.compile(r"(?:^|[\s;,])([A-Za-z_]\w*)=(\S*)")
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 
 
@@ -157,17 +157,18 @@ def folder(arguments: Mapping[str, Any]) -> str:
     return next((value for value in named if isinstance(value, str)), "")
 
 
-def variables(value: Any) -> Iterator[str]:
-    """Return the names of the variables that members for an environment set, at any depth."""
+def variables(value: Any) -> Iterator[tuple[str, str]]:
+    """Return the variables that members for an environment set, at any depth."""
     if isinstance(value, Mapping):
         for key in sorted(value):
             inner = value[key]
             if words(key) not in _ENVIRONMENT:
                 yield from variables(inner)
             elif isinstance(inner, Mapping):
-                yield from inner
+                yield from ((name, str(inner[name])) for name in sorted(inner))
             else:
-                yield from (m[1] for text in _strings(inner) for m in _SETS.finditer(text))
+                for text in _strings(inner):
+                    yield from ((m[1], m[2]) for m in _SETS.finditer(text))
     elif isinstance(value, list | tuple):
         for item in value:
             yield from variables(item)

@@ -10,6 +10,7 @@ from dashboard.inspection.findings import Severity
 from dashboard.inspection.knowledge import PYTHON_MODULES
 from dashboard.inspection.knowledge.loading import Deed
 from dashboard.inspection.notes import names
+from dashboard.inspection.secrets import SECRET_NAME
 from dashboard.inspection.python.bindings import LOST, UNKNOWN
 from dashboard.inspection.python.context import Context
 from dashboard.inspection.python.lookup import is_known
@@ -17,7 +18,6 @@ from dashboard.inspection.python.notes import CREDENTIALS, UNKNOWN_CALL, written
 from dashboard.inspection.python.strings import HOLE
 from dashboard.inspection.python.values import NAMESPACE
 
-SECRET_NAME = re.compile(r"(?i)key|token|secret|passw|pwd|credential|auth")
 LOADED_FROM = re.compile(
     r"(?:LD_|DYLD_|PYTHON|EPICS_|TANGO_|GIT_|SSH_|JUPYTER_|IPYTHON)\w*|PATH|IFS|BASH_ENV|ENV|"
     r"SHELL|PAGER|MANPAGER|EDITOR|VISUAL|BROWSER|MPLBACKEND|HOME|COMSPEC"

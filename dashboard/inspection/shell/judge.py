@@ -37,6 +37,7 @@ _MOST_SUBCOMMANDS = 2
 _HELPS_AFTER_ONE = names("git systemctl")
 _HELPS_BY_LETTER = names("docker podman nerdctl kubectl oc helm")
 _ATTACHED = re.compile(r"^-f(?=.)|^--[\w-]+=")
+_CERTIFICATES = names("x509 crl")
 _GOES = names("cd pushd")
 _READS_COMMANDS = names("gdb lldb")
 _TELLING = 8
@@ -74,7 +75,8 @@ def may_tell(line: str) -> bool:
 def judge(call: ShellCall) -> None:
     """Write down what the command in ``call.args`` does; its first word names the program."""
     head, *args = call.args
-    call.add(*touching(args, call.shell.folder))
+    if not _reads_certificate(call):
+        call.add(*touching(args, call.shell.folder))
     if (head.pattern and head.text != "[") or not head.known or head.guessed:
         call.add(_COMPUTED_NAME)
     if head.fetched:
@@ -96,6 +98,16 @@ def judge(call: ShellCall) -> None:
             name,
         )
     _by_name(replace(call, name=_known_name(name), args=tuple(args)), is_file=bool(slash))
+
+
+def _reads_certificate(call: ShellCall) -> bool:
+    """Whether openssl only shows a certificate, whose file has the name of a key's."""
+    head, *args = call.args
+    return (
+        head.text == "openssl"
+        and any(word.text in _CERTIFICATES for word in args[:1])
+        and _only_looks(replace(call, name="openssl", args=tuple(args)))
+    )
 
 
 def _by_name(call: ShellCall, *, is_file: bool) -> None:
