@@ -21,9 +21,10 @@ from dashboard.inspection.sentences import SENTENCES
 
 CHECKS = names("""
     argv attribute backend by_name chmod code command engine environ evaluated filename first_mode
-    formula if_given import inplace magic moved named numpy_load open open_method option package
-    path_given plotted pretrained program query saved set_attribute set_own spawned sql target
-    temporary text_given thread timed torch_load types unseen url url_given variable yaml
+    fits_mode formula if_given import inplace magic model moved named numpy_load open open_method
+    option package parent path_given plotted preload pretrained program query rc ruamel saved
+    set_attribute set_own spawned sql stored target temporary terminal text_given thread timed
+    timed_words torch_load types unseen url url_given variable yaml
 """)
 """Names of the functions that look at the arguments of a call in Python, where a row names one."""
 
