@@ -18,7 +18,7 @@ from dashboard.inspection.code import (
     sure,
 )
 from dashboard.inspection.findings import Finding, Severity
-from dashboard.inspection.knowledge import CONTROL_SYSTEM
+from dashboard.inspection.knowledge import CONTROL_SYSTEM, SHELL_COMMANDS
 from dashboard.inspection.languages import our_spelling
 from dashboard.inspection.notes import FindingKind, Notes, doubt, names
 from dashboard.inspection.parts import (
@@ -183,7 +183,8 @@ def _read_twice(part: Part, language: str, also: str) -> list[Finding]:
         if was_read[1 - index] and not _NOT_READ.isdisjoint(f.name for f in reading):
             readings[index] = list(sure(reading, Severity.MEDIUM))
         elif was_read[1 - index] and our_spelling(languages[1 - index]) == "sql":
-            readings[index] = [f for f in reading if f.name != "unknown-call"]  # SELECT, no program
+            # ``SELECT`` is no program that nobody knows.
+            readings[index] = [f for f in reading if f.name != "unknown-call"]
     if our_spelling(also) == "python" and part.text.lstrip().startswith("-"):
         # What stands behind the name of the program, which is that of the tool.
         readings.append(_if_run(f"python {part.text}", part.number))
@@ -199,7 +200,11 @@ def _was_read(findings: list[Finding], language: str) -> bool:
 
 def _split(arguments: Mapping[str, Any]) -> list[Finding]:
     """Look at commands whose program stands in one argument and whose words in another."""
-    findings = [finding for text in commands(arguments) for finding in _if_run(text, WHOLE)]
+    findings = [
+        finding
+        for text in commands(arguments, SHELL_COMMANDS.starters)
+        for finding in _if_run(text, WHOLE)
+    ]
     return [replace(finding, line=0, end_line=0) for finding in findings]
 
 

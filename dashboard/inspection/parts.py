@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain, count
 from typing import Any, NamedTuple
 
-from dashboard.inspection.knowledge import SHELL_COMMANDS
 from dashboard.inspection.languages import our_spelling
 from dashboard.inspection.notes import names
 
@@ -120,15 +119,19 @@ def keys(value: Any) -> Iterator[str]:
             yield from keys(item)
 
 
-def commands(value: Any) -> Iterator[str]:
-    """Return the commands whose program and whose words are two members of one object."""
+def commands(value: Any, known: Collection[str]) -> Iterator[str]:
+    """Return the commands whose program and whose words are two members of one object.
+
+    Args:
+        known: Programs that are meant wherever they are named, as by ``file``.
+    """
     if isinstance(value, Mapping):
         spelled = {words(key): value[key] for key in sorted(value)}
         programs = [spelled[word] for word in spelled.keys() & _PROGRAM]
         for word in spelled.keys() & _PERHAPS_PROGRAM:
-            named = spelled[word]
-            if isinstance(named, str) and named.rpartition("/")[2] in SHELL_COMMANDS.starters:
-                programs.append(named)
+            program = spelled[word]
+            if isinstance(program, str) and program.rpartition("/")[2] in known:
+                programs.append(program)
         lines = [_strings(spelled[word]) for word in sorted(spelled.keys() & _ITS_WORDS)]
         targets = [_strings(spelled[word]) for word in sorted(spelled.keys() & _ITS_TARGETS)]
         if len(lines) + len(targets) > 1:
@@ -141,7 +144,7 @@ def commands(value: Any) -> Iterator[str]:
     if isinstance(inner, str) or not isinstance(inner, Iterable):
         return
     for item in inner:
-        yield from commands(item)
+        yield from commands(item, known)
 
 
 def paths(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -153,8 +156,8 @@ def paths(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def folder(arguments: Mapping[str, Any]) -> str:
     """Return the folder that a call works in, ``""`` if it says none."""
-    named = (arguments[key] for key in sorted(arguments) if words(key) in _FOLDER)
-    return next((value for value in named if isinstance(value, str)), "")
+    folders = (arguments[key] for key in sorted(arguments) if words(key) in _FOLDER)
+    return next((value for value in folders if isinstance(value, str)), "")
 
 
 def variables(value: Any) -> Iterator[tuple[str, str]]:

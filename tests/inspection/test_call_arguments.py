@@ -238,7 +238,7 @@ def test_python_that_is_too_new_is_not_taken_for_a_command():
         ("run_process", {"name": "rm", "argv": ["-rf", "/srv"]}, "recursive-delete"),
         ("run_process", {"path": "/bin/rm", "arguments": ["-rf", "/srv"]}, "recursive-delete"),
         ("spawn", {"executable": "rm", "flags": "-rf", "target": "/srv"}, "recursive-delete"),
-        ("bash", {"env": {"LD_PRELOAD": "/tmp/x.so"}, "command": "ls"}, "process-execution"),
+        ("bash", {"env": {"LD_PRELOAD": "/srv/x.so"}, "command": "ls"}, "process-execution"),
         ("run", {"env": ["LD_PRELOAD=/tmp/x.so"], "command": "ls"}, "process-execution"),
         ("run", {"environment": "PATH=/tmp/evil", "command": "ls"}, "process-execution"),
         ("delete_file", {"path": "/srv/x"}, "file-delete"),

@@ -127,9 +127,9 @@ class Calls:
 
     def _unpickles(self, node: ast.Call) -> bool:
         """Whether a call allows objects that may run code, whoever reads them."""
-        allowed = [k.value for k in node.keywords if k.arg == "allow_pickle"]
+        values = [k.value for k in node.keywords if k.arg == "allow_pickle"]
         saves = not _SAVES.isdisjoint(self._name_of(node.func).split("_"))
-        return bool(allowed) and not saves and not _is(allowed[0], value=False)
+        return bool(values) and not saves and not _is(values[0], value=False)
 
     def _writes(self, node: ast.Call, path: str) -> bool:
         """Whether a method of an unknown object may write to a control system."""

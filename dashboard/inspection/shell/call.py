@@ -75,7 +75,7 @@ class ShellCall:
         name: The program, without its folder, in lower case unless it is known as it stands.
         args: Its words after the name.
         depth: How many programs started each other to start this one.
-        kept: What a line of its output has to hold to be shown, ``""`` if all of it is.
+        line_filter: What a line of its output has to hold to be shown, ``""`` if all of it is.
     """
 
     name: str
@@ -83,7 +83,7 @@ class ShellCall:
     stdin: Stdin | None
     shell: Shell
     depth: int = 0
-    kept: str = ""
+    line_filter: str = ""
 
     def add(self, *kinds: FindingKind) -> None:
         """Write down what it does."""

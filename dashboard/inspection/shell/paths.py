@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from dashboard.inspection.effects import READS_SECRETS, WRITES_DISK, WRITES_FILE
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.notes import FindingKind
-from dashboard.inspection.shell.words import Word
+from dashboard.inspection.shell.words import UNKNOWN, Word
 
 _HARMLESS = re.compile(r"/dev/(?:null|stdin|stdout|stderr|tty|zero|full|fd/\d+)|-")
 _DISKS = re.compile(
@@ -73,6 +73,11 @@ def touching(words: Iterable[Word], folder: str = "") -> Iterator[FindingKind]:
             yield _CONNECTS
         elif holds_secrets(word.text) or (is_inside and holds_secrets(path)):
             yield READS_SECRETS
+
+
+def is_elsewhere(path: str) -> bool:
+    """Whether a path leads out of the folder that a script works in, or may do so."""
+    return path.startswith(("/", "~", UNKNOWN)) or ".." in path.split("/")
 
 
 def holds_secrets(path: str) -> bool:

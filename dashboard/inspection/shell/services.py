@@ -20,15 +20,14 @@ from dashboard.inspection.shell.call import (
     names_input,
     takes_value,
 )
-from dashboard.inspection.shell.paths import writing
+from dashboard.inspection.shell.paths import is_elsewhere, writing
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
-from dashboard.inspection.shell.wrappers import is_elsewhere
 
 _GIT_FORCES = r"-[a-z]*f|--force.*|--mirror|--delete|-d|--prune|\+.*|:.+"
 _GIT_HIDES = re.compile(
     r"(?:rebase (?:-[irkqvnmpf]*x|--ex)|grep -[aiIvwhHlLnrsqcopWEGFPz]*O"
     r"|clone (?:-[lsqvn46]*[uc]|--co|--u)|ls-remote --u|push --e|\S+ ext::"
-    r"|\S+ --(?:upl|rece|exe|op)|(?:log|show|diff\S*|blame|grep|cat-file|whatchanged|format-patch) --(?:ext-d|textc)).*"
+    r"|\S+ --(?:upl|rece|exe|op|ext-d|textc)).*"
 )
 _GIT_ONLY_SHOWS = r"-[dfxXq]*n[dfxXqn]*|--dry-run"
 _SECRETS = re.compile(r"(?:[\w.,-]+,)?secrets?(?:[,./]|$)")

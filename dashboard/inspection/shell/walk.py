@@ -63,8 +63,8 @@ _FORK_BOMB = FindingKind("system-change", Severity.HIGH, "fork-bomb")
 class _Visit(NamedTuple):
     """A node still to be seen, what its commands read, and words that belong to it.
 
-    ``unquotes`` says whether it stands where single quotes are no protection, ``kept`` what the
-    next command in a pipeline lets through.
+    ``unquotes`` says whether it stands where single quotes are no protection, ``line_filter`` what
+    the next command in a pipeline lets through.
     """
 
     node: Node
@@ -72,7 +72,7 @@ class _Visit(NamedTuple):
     redirects: tuple[Node, ...] = ()
     function: str = ""
     unquotes: bool = False
-    kept: str = ""
+    line_filter: str = ""
 
 
 class ShellWalk:
@@ -108,7 +108,7 @@ class ShellWalk:
             case "function_definition":
                 yield from self._function(visit)
             case "variable_assignment" | "declaration_command" | "test_command":
-                self._values(node, visit.kept)
+                self._values(node, visit.line_filter)
                 yield from self._below(visit, node.named_children)
             case "for_statement" | "unset_command":
                 self._names(node)
@@ -136,7 +136,9 @@ class ShellWalk:
         if visit.stdin and words[0].text == visit.function:
             self._notes.add(_FORK_BOMB)
         stdin = self._input(redirects) or visit.stdin
-        self._shell.judge(ShellCall("", tuple(words), stdin, self._shell, kept=visit.kept))
+        self._shell.judge(
+            ShellCall("", tuple(words), stdin, self._shell, line_filter=visit.line_filter)
+        )
 
     def _words(self, node: Node, redirects: Iterable[Node]) -> list[Word]:
         names = node.children_by_field_name("name")
@@ -177,11 +179,11 @@ class ShellWalk:
     def _pipeline(self, visit: _Visit) -> Iterator[_Visit]:
         stdin, stages = visit.stdin, visit.node.named_children
         for stage, following in zip_longest(stages, stages[1:]):
-            kept = self._kept(following) if following is not None else ""
-            yield _Visit(stage, stdin, function=visit.function, kept=kept)
+            line_filter = self._filter_of(following) if following is not None else ""
+            yield _Visit(stage, stdin, function=visit.function, line_filter=line_filter)
             stdin = self._printed(stage, stdin)
 
-    def _kept(self, stage: Node) -> str:
+    def _filter_of(self, stage: Node) -> str:
         """Return the plain text by which a command chooses among the lines that it reads."""
         words = self._words(stage, []) if stage.type == "command" else []
         name, *args = words or [Word("")]
@@ -251,16 +253,17 @@ class ShellWalk:
         children = [child for child in visit.node.named_children if child != name]
         yield from (_Visit(child, function=label) for child in children)
 
-    def _declares(self, text: str, kept: str) -> None:
+    def _declares(self, text: str, line_filter: str) -> None:
         if _refers(text):
             self._notes.add(_OTHER_NAME)
-        shown = _SHOWS_ALL.fullmatch(text)
-        if shown and not (kept and not SECRET_NAME.search(kept)):
+        if _SHOWS_ALL.fullmatch(text) and not (
+            line_filter and not SECRET_NAME.search(line_filter)
+        ):
             self._notes.add(effects.SHOWS_SECRETS)
 
-    def _values(self, node: Node, kept: str) -> None:
+    def _values(self, node: Node, line_filter: str) -> None:
         if node.type == "declaration_command":
-            self._declares(plain(node), kept)
+            self._declares(plain(node), line_filter)
         name = node.child_by_field_name("name")
         if name is not None:
             value = node.child_by_field_name("value")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from dashboard.inspection import effects
@@ -18,7 +19,7 @@ from dashboard.inspection.shell.call import (
     names_input,
     takes_value,
 )
-from dashboard.inspection.shell.paths import writing
+from dashboard.inspection.shell.paths import is_elsewhere, writing
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
 _ASSIGNMENT = re.compile(r"\w+=", re.ASCII)
@@ -30,7 +31,9 @@ _HARMLESS_VALUES = {
 """Values of variables that otherwise make a program run code, and do not so."""
 
 _WRITTEN_TO = names("LESSHISTFILE PYTHONPYCACHEPREFIX")
-_SETTINGS = names("HOME XDG_CONFIG_HOME XDG_CONFIG_DIRS GIT_DIR GIT_COMMON_DIR GIT_WORK_TREE KUBECONFIG")
+_SETTINGS = names(
+    "HOME XDG_CONFIG_HOME XDG_CONFIG_DIRS GIT_DIR GIT_COMMON_DIR GIT_WORK_TREE KUBECONFIG"
+)
 """Variables that name a folder or a file whose settings may name programs."""
 
 _SHOWS = names("env genv")
@@ -122,34 +125,32 @@ def assigning(name: str, value: Word | None = None) -> tuple[FindingKind, ...]:
     """
     name = name.partition("[")[0]
     text = value.text if value and value.known and not value.guessed else UNKNOWN
-    harmless = _HARMLESS_VALUES.get(name)
-    if harmless and harmless.fullmatch(text):
-        return ()
-    if name.startswith("GIT_TRACE") or name in _WRITTEN_TO:
-        is_path = text.startswith(("/", "~", UNKNOWN))
-        return tuple(writing(Word(text.replace(UNKNOWN, "a")))) if is_path else ()
-    if name in _SETTINGS:
-        return (effects.SETTINGS_ELSEWHERE,) if is_elsewhere(text) else ()
-    if name == "DOCKER_HOST":
-        return () if text.startswith("unix://") else (effects.USES_NETWORK,)
     if name in SHELL_COMMANDS.search_paths:
         return (effects.CHANGES_PATH,)
-    if name in SHELL_COMMANDS.loading or name.startswith(
-        ("LD_", "DYLD_", "GIT_CONFIG", "BASH_FUNC")
-    ):
-        return (effects.LOADS_CODE,)
-    return (effects.HIDES_TRACES,) if name in SHELL_COMMANDS.history else ()
+    loads = name.startswith(("LD_", "DYLD_", "GIT_CONFIG", "BASH_FUNC"))
+    if loads or name in SHELL_COMMANDS.loading:
+        harmless = _HARMLESS_VALUES.get(name)
+        return () if harmless and harmless.fullmatch(text) else (effects.LOADS_CODE,)
+    if name in SHELL_COMMANDS.history:
+        return (effects.HIDES_TRACES,)
+    return tuple(_leading(name, text))
+
+
+def _leading(name: str, path: str) -> Iterator[FindingKind]:
+    """Say what a variable does that names a file or a place."""
+    if name.startswith("GIT_TRACE") or name in _WRITTEN_TO:
+        if path.startswith(("/", "~", UNKNOWN)):
+            yield from writing(Word(path.replace(UNKNOWN, "a")))
+    elif name in _SETTINGS and is_elsewhere(path):
+        yield effects.SETTINGS_ELSEWHERE
+    elif name == "DOCKER_HOST" and not path.startswith("unix://"):
+        yield effects.USES_NETWORK
 
 
 def shows_environment(call: ShellCall) -> None:
-    """Say that a command prints all variables, unless all that is kept of it is no secret."""
-    if not (call.kept and not SECRET_NAME.search(call.kept)):
+    """Say that a command prints all variables, unless what is let through is no secret."""
+    if not (call.line_filter and not SECRET_NAME.search(call.line_filter)):
         call.add(effects.SHOWS_SECRETS)
-
-
-def is_elsewhere(path: str) -> bool:
-    """Whether a path leads out of the folder that a script works in, or may do so."""
-    return path.startswith(("/", "~", UNKNOWN)) or ".." in path.split("/")
 
 
 def command(call: ShellCall) -> None:
