@@ -175,9 +175,10 @@ class Calls:
 
 
 def _says_it_destroys(path: str) -> bool:
-    """Whether a function of a library that nobody knows has a name that means to delete."""
+    """Whether a function has a name that means to delete, of files or of what nobody knows."""
     root, dot, _ = path.partition(".")
-    if not dot or not root.isidentifier() or is_known(root):
+    keeps_files = root in PYTHON_MODULES.keeps_files and not called(path)
+    if not dot or not root.isidentifier() or (is_known(root) and not keeps_files):
         return False
     name = path.rpartition(".")[2]
     return not VERBS.destroying.isdisjoint(word.lower() for word in _NAME_WORDS.findall(name))

@@ -7,7 +7,7 @@ import re
 
 from dashboard.inspection import control_system
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.knowledge import PYTHON_MODULES
+from dashboard.inspection.knowledge import PYTHON_MODULES, SHELL_COMMANDS
 from dashboard.inspection.knowledge.loading import Deed
 from dashboard.inspection.notes import names
 from dashboard.inspection.python.bindings import LOST, UNKNOWN
@@ -20,7 +20,8 @@ from dashboard.inspection.secrets import SECRET_NAME
 
 LOADED_FROM = re.compile(
     r"(?:LD_|DYLD_|PYTHON|EPICS_|TANGO_|GIT_|SSH_|JUPYTER_|IPYTHON)\w*|PATH|IFS|BASH_ENV|ENV|"
-    r"SHELL|PAGER|MANPAGER|EDITOR|VISUAL|BROWSER|MPLBACKEND|HOME|COMSPEC"
+    r"SHELL|PAGER|MANPAGER|EDITOR|VISUAL|BROWSER|MPLBACKEND|HOME|COMSPEC|"
+    + "|".join(sorted(SHELL_COMMANDS.loading))
 )
 """Variables of the environment that say which code programs load."""
 

@@ -37,6 +37,9 @@ _AMISS = {
 
 _PYTHON = re.compile(r"python|pypy", re.IGNORECASE)
 _DATABASE = re.compile(rf"\b(?:{'|'.join(DATABASES)})\b")
+_THROWN_AWAY = re.compile(r"(?<=[ \t])\d?>>?[ \t]*/dev/null[ \t]+(?=<<<)")
+"""A redirection to nowhere, which the grammar cannot read before a text that is handed in."""
+
 _GLUED = re.compile(r"[^\s\\]\\\r?\n(?=\S)|^[ \t]*\\\r?\n", re.MULTILINE)
 
 
@@ -101,7 +104,8 @@ class _Reading:
 
     def _read(self, text: str, notes: Notes, stdin: Stdin | None) -> None:
         check_text(text, notes)
-        source = as_source(text.replace("\r\n", "\n").replace("\0", ""))
+        code = _THROWN_AWAY.sub("", text.replace("\r\n", "\n").replace("\0", ""))
+        source = as_source(code)
         root = tree_sitter.Parser(_BASH).parse(source).root_node
         scope = ShellScope(root)
         inner = _Reading(
