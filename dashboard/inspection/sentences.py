@@ -120,6 +120,8 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "writes-control": "Writes to the control system.",
         "reads-control": "Reads from the control system.",
         "reads-secrets": "Touches files that usually hold credentials.",
+        "shows-secrets": "Shows values that often are secrets, such as the environment's.",
+        "settings-elsewhere": "Takes settings from elsewhere, which may name programs to run.",
         "drops-database": "Drops a database.",
         "keyword": "A shell keyword is used as a command name.",
         # What scripts do, or may do.

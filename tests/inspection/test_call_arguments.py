@@ -175,3 +175,98 @@ def test_a_statement_for_a_tool_that_queries_is_still_read(tool, arguments, name
 def test_what_some_database_may_run_is_never_taken_for_a_search(text):
     findings = report_on("run_query", {"statement_text": text}).findings
     assert any(finding.severity.rank >= Severity.MEDIUM.rank for finding in findings)
+
+
+HIDDEN_FROM_A_SHELL = '"""echo" "hi" # """; import os; os.remove("/srv/x")'
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("python", {"command": HIDDEN_FROM_A_SHELL}),
+        ("run_python", {"cmd": HIDDEN_FROM_A_SHELL}),
+        ("python_repl", {"args": HIDDEN_FROM_A_SHELL}),
+        ("jupyter", {"command": HIDDEN_FROM_A_SHELL}),
+        ("execute", {"language": "python", "command": HIDDEN_FROM_A_SHELL}),
+        ("python", {"args": ["-c", "import os; os.remove('/srv/x')"]}),
+    ],
+)
+def test_a_command_for_a_tool_of_python_is_read_as_python_too(tool, arguments):
+    report = report_on(tool, arguments)
+
+    assert "file-delete" in report.names
+    assert set(report.languages) == {"bash", "python"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "name"),
+    [
+        ("mysql", {"cmd": "SET GLOBAL general_log = 1"}, "system-change"),
+        ("mysql", {"command": "UPDATE users SET admin = 1"}, "sql-without-where"),
+        ("sqlite", {"command": "VACUUM INTO '/etc/x'"}, "file-write"),
+        ("bash", {"query": "exec rm -rf /srv"}, "recursive-delete"),
+    ],
+)
+def test_a_command_for_a_database_is_read_as_sql_and_as_a_shell_reads_it(tool, arguments, name):
+    assert name in report_on(tool, arguments).names
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("python", {"command": "ls -la"}),
+        ("python", {"command": "import math\nx = [i for i in range(3)]\nprint(math.pi, x)"}),
+        ("mysql", {"command": "SELECT * FROM users WHERE id = 3"}),
+        ("sqlite", {"command": "SELECT count(*) FROM runs"}),
+        ("db_exec", {"query": "SELECT 1"}),
+    ],
+)
+def test_what_is_plain_in_one_language_is_not_in_doubt_for_the_other(tool, arguments):
+    assert not report_on(tool, arguments).findings
+
+
+def test_python_that_is_too_new_is_not_taken_for_a_command():
+    text = "t\"{__import__('os').system('id')}\""
+
+    assert report_on("python", {"command": text}).has_doubts
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "name"),
+    [
+        ("run_process", {"file": "rm", "args": ["-rf", "/srv"]}, "recursive-delete"),
+        ("run_process", {"name": "rm", "argv": ["-rf", "/srv"]}, "recursive-delete"),
+        ("run_process", {"path": "/bin/rm", "arguments": ["-rf", "/srv"]}, "recursive-delete"),
+        ("spawn", {"executable": "rm", "flags": "-rf", "target": "/srv"}, "recursive-delete"),
+        ("bash", {"env": {"LD_PRELOAD": "/srv/x.so"}, "command": "ls"}, "process-execution"),
+        ("run", {"env": ["LD_PRELOAD=/tmp/x.so"], "command": "ls"}, "process-execution"),
+        ("run", {"environment": "PATH=/tmp/evil", "command": "ls"}, "process-execution"),
+        ("delete_file", {"path": "/srv/x"}, "file-delete"),
+        ("fs__removeFiles", {"paths": ["a", "b"]}, "file-delete"),
+        ("delete_directory", {"path": "/srv"}, "recursive-delete"),
+        ("delete_file", {"path": "/srv", "recursive": True}, "recursive-delete"),
+        ("write_file", {"path": "/etc/cron.d/x", "content": "x"}, "system-change"),
+        ("Write", {"file_path": "notes.md", "content": "x"}, "file-write"),
+        ("read_file", {"path": "/root/.ssh/id_rsa"}, "credentials"),
+        ("view", {"file": "file:///root/.aws/credentials"}, "credentials"),
+        ("bash", {"cwd": "/etc", "command": "cat shadow"}, "credentials"),
+    ],
+)
+def test_the_names_of_tools_and_arguments_tell_what_is_done(tool, arguments, name):
+    assert name in report_on(tool, arguments).names
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("read_file", {"path": ".env.example"}),
+        ("list_directory", {"path": "/home/ada/.ssh"}),
+        ("bash", {"cwd": "/srv/app", "command": "cat README.md", "env": {"DEBUG": "1"}}),
+        ("copy_entry", {"source": "a", "target": "b"}),
+        ("search", {"name": "rm", "query": "title:rm"}),
+        ("delete_event", {"id": 3}),
+        ("put", {"target": "SR:C01:HV"}),
+    ],
+)
+def test_names_that_mean_no_harm_are_left_alone(tool, arguments):
+    assert not report_on(tool, arguments).findings

@@ -9,6 +9,7 @@ from dataclasses import replace
 from dashboard.inspection import effects
 from dashboard.inspection.knowledge import SHELL_COMMANDS
 from dashboard.inspection.notes import doubt, names
+from dashboard.inspection.secrets import SECRET_NAME
 from dashboard.inspection.shell.call import (
     NOT_CONSTANT,
     Handlers,
@@ -19,9 +20,11 @@ from dashboard.inspection.shell.call import (
 )
 from dashboard.inspection.shell.paths import writing
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
-from dashboard.inspection.shell.wrappers import assigning
+from dashboard.inspection.shell.wrappers import assigning, shows_environment
 from dashboard.inspection.sql import inspect_sql
 
+_JQ_ENVIRONMENT = re.compile(r"(?:(?<![\w.$\"-])env\b(?!\s*:)|\$ENV\b)(?:\.(\w+)|\[\"(\w+)\"\])?")
+_PS_ENVIRONMENT = re.compile(r"[a-df-zA-Z]*e[a-zA-Z]*")
 _SQL_UNKNOWN = doubt("cannot-be-followed", "statements-not-known")
 _SQL_SHELL = re.compile(
     r"^\s*(?:\\!|\.(?:shell|system|load|output|once|import|read|save)\b)", re.MULTILINE
@@ -283,6 +286,21 @@ _SQL_WRITES = {
 }
 """Options of clients that name a file to write."""
 
+_CLIENT_ASKS = {
+    "psql": re.compile(
+        r"^[ \t]*\\(?:d[a-zA-Z]*[S+]{0,2}|l\+?|list\+?|z|s[fv]\+?|conninfo|encoding|x|timing|dt|q)"
+        r"(?:[ \t]+[\w.*?+\"-]+)*[ \t]*;?[ \t]*$",
+        re.MULTILINE,
+    ),
+    "sqlite3": re.compile(
+        r"^\.(?:tables?|schema|fullschema|index(?:es)?|indices|databases|headers?|mode|show|help"
+        r"|version|dbinfo|stats|timer|width|nullvalue|separator|bail|changes|echo|eqp|quit|exit)"
+        r"(?:[ \t]+[\w.%,-]+)*[ \t]*$",
+        re.MULTILINE,
+    ),
+}
+"""Commands of clients that show something or say how; no word of theirs can begin another one."""
+
 _SQL_RUNS = re.compile(r"--(?:pag|pl|defaults-(?:file|extra)).*")
 """Options of clients that name a program, a library or a file of options."""
 
@@ -323,8 +341,37 @@ def _database_input(call: ShellCall, dialect: str) -> None:
 def _read_sql(call: ShellCall, text: str, dialect: str) -> None:
     if _SQL_SHELL.search(text):
         call.add(effects.RUNS_COMMAND)
-    else:
-        call.shell.notes.adopt(inspect_sql(text, dialect=dialect))
+        return
+    asks = _CLIENT_ASKS.get(call.name)
+    statements = asks.sub("", text) if asks else text
+    if statements.strip() or not text.strip():
+        call.shell.notes.adopt(inspect_sql(statements, dialect=dialect))
+
+
+def environment(call: ShellCall) -> None:
+    """Judge what prints variables: ``printenv``, and ``set`` where it sets nothing."""
+    variables = call.operands()
+    if call.name == "set" and call.args:
+        return
+    if not variables:
+        shows_environment(call)
+    elif any(not word.known or SECRET_NAME.search(word.text) for word in variables):
+        call.add(effects.SHOWS_SECRETS)
+
+
+def jq(call: ShellCall) -> None:
+    """Judge ``jq``, whose programs can read the environment."""
+    for word in call.args:
+        for match in _JQ_ENVIRONMENT.finditer(word.text):
+            name = match[1] or match[2]
+            if not name or SECRET_NAME.search(name):
+                call.add(effects.SHOWS_SECRETS)
+
+
+def ps(call: ShellCall) -> None:
+    """Judge ``ps``, which shows the environment of others where a first word without dash asks."""
+    if call.args and _PS_ENVIRONMENT.fullmatch(call.args[0].text):
+        call.add(effects.SHOWS_SECRETS)
 
 
 def redis(call: ShellCall) -> None:
@@ -348,4 +395,7 @@ HANDLERS: Handlers = {
     other_interpreter: SHELL_COMMANDS.interpreters,
     database: _SQL_OPTIONS.keys(),
     redis: names("redis-cli"),
+    environment: names("printenv set"),
+    jq: names("jq"),
+    ps: names("ps"),
 }

@@ -37,6 +37,9 @@ _AMISS = {
 
 _PYTHON = re.compile(r"python|pypy", re.IGNORECASE)
 _DATABASE = re.compile(rf"\b(?:{'|'.join(DATABASES)})\b")
+_THROWN_AWAY = re.compile(r"(?<=[ \t])\d?>>?[ \t]*/dev/null[ \t]+(?=<<<)")
+"""A redirection to nowhere, which the grammar cannot read before a text that is handed in."""
+
 _GLUED = re.compile(r"[^\s\\]\\\r?\n(?=\S)|^[ \t]*\\\r?\n", re.MULTILINE)
 
 
@@ -69,8 +72,10 @@ class _Reading:
         functions: frozenset[str] = frozenset(),
         *,
         is_code: bool = True,
+        folder: str = "",
     ) -> None:
         self.notes = notes
+        self.folder = folder
         self.read_python = python
         self._level = level
         self._functions = functions
@@ -99,11 +104,16 @@ class _Reading:
 
     def _read(self, text: str, notes: Notes, stdin: Stdin | None) -> None:
         check_text(text, notes)
-        source = as_source(text.replace("\r\n", "\n").replace("\0", ""))
+        code = _THROWN_AWAY.sub("", text.replace("\r\n", "\n").replace("\0", ""))
+        source = as_source(code)
         root = tree_sitter.Parser(_BASH).parse(source).root_node
         scope = ShellScope(root)
         inner = _Reading(
-            notes, self.read_python, self._level + 1, self._functions | scope.functions
+            notes,
+            self.read_python,
+            self._level + 1,
+            self._functions | scope.functions,
+            folder=self.folder,
         )
         for node, code in check_tree(every(root), source, notes):
             with notes.at(node.start_point.row + 1, node.end_point.row + 1):

@@ -16,19 +16,23 @@ from dashboard.inspection.shell.call import (
     NOT_CONSTANT,
     Handlers,
     ShellCall,
+    beginnings,
     names_input,
     takes_value,
 )
-from dashboard.inspection.shell.paths import writing
+from dashboard.inspection.shell.paths import is_elsewhere, writing
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
 _GIT_FORCES = r"-[a-z]*f|--force.*|--mirror|--delete|-d|--prune|\+.*|:.+"
 _GIT_HIDES = re.compile(
     r"(?:rebase (?:-[irkqvnmpf]*x|--ex)|grep -[aiIvwhHlLnrsqcopWEGFPz]*O"
     r"|clone (?:-[lsqvn46]*[uc]|--co|--u)|ls-remote --u|push --e|\S+ ext::"
-    r"|\S+ --(?:upl|rece|exe|op)).*"
+    r"|\S+ --(?:upl|rece|exe|op|ext-d|textc)).*"
 )
 _GIT_ONLY_SHOWS = r"-[dfxXq]*n[dfxXqn]*|--dry-run"
+_SECRETS = re.compile(r"(?:[\w.,-]+,)?secrets?(?:[,./]|$)")
+_NAMES_ONLY = names("wide name")
+_GIT_FOLDERS = names("-C --git-dir --work-tree")
 _GIT_SETS = re.compile(r"-c|--config-env.*|--exec-path=.*")
 _REWRITES = FindingKind("network", Severity.HIGH, "rewrites-repository")
 _GROUPED = names("container image")
@@ -36,6 +40,7 @@ _MANAGED = (["volume"], ["network"])
 _MAKES = (["create"], ["connect"], ["disconnect"])
 _SETS_UP = replace(effects.CHANGES_SYSTEM, severity=Severity.MEDIUM)
 _STARTS_CONTAINERS = names("docker podman nerdctl")
+_CLUSTERS = names("kubectl oc")
 _RUNS_SCRIPTS = names("deno bun uv")
 _ASKS_PIP = re.compile(
     r"[^-].*|-[oulevq]+|--(?:outdated|uptodate|local|user|editable|pre|format|not-required|verbose"
@@ -73,6 +78,9 @@ def subcommands(call: ShellCall) -> None:
         return
     if table.starts and any(re.match(table.starts, word.text) for word in call.args):
         call.add(effects.RUNS_PROGRAM)
+    for option in table.options:
+        if any(re.match(option.pattern, word.text) for word in call.args):
+            call.add(option.effect)
     effects_of_word = table.effects.get(words[0].text, table.otherwise)
     call.add(*effects_of_word)
     if effects_of_word == table.otherwise or effects.RUNS_PROGRAM in effects_of_word:
@@ -111,6 +119,17 @@ def containers(call: ShellCall) -> None:
         call.add(_ESCAPES)
 
 
+def cluster(call: ShellCall) -> None:
+    """Judge ``kubectl``, which prints what secrets hold where it prints all of them."""
+    subcommands(call)
+    table = SHELL_OPTIONS.subcommands[call.name]
+    texts = [word.text for word in call.operands(values="no", names=table.values)]
+    form = call.option("o", *beginnings("--output", 5), *beginnings("--template", 5))
+    about_secrets = any(_SECRETS.match(text) for text in texts[1:])
+    if texts[:1] == ["get"] and about_secrets and form and form.text not in _NAMES_ONLY:
+        call.add(effects.SHOWS_SECRETS)
+
+
 def git(call: ShellCall) -> None:
     """Judge ``git``."""
     words = list(call.args)
@@ -118,6 +137,9 @@ def git(call: ShellCall) -> None:
         text = words.pop(0).text
         if _GIT_SETS.fullmatch(text):
             call.add(effects.RUNS_COMMAND)
+        folder = words[0].text if text in _GIT_FOLDERS and words else text.partition("=")[2]
+        if text.partition("=")[0] in _GIT_FOLDERS and is_elsewhere(folder):
+            call.add(effects.SETTINGS_ELSEWHERE)
         if takes_value(text, "", GIT.values):
             words[:1] = []
     if not words or words[0].opaque:
@@ -159,6 +181,8 @@ def _only_lists(name: str, texts: list[str]) -> bool:
         return any(re.fullmatch(_GIT_ONLY_SHOWS, text) for text in options) and all(
             re.fullmatch(listing, text) for text in options
         )
+    if name == "remote" and texts[0] == "show" and texts[1:] and "-n" not in texts:
+        return False  # it asks the other machine
     words = [texts[0], *(text for text in texts if text.startswith("-"))]
     return all(re.fullmatch(listing, text) for text in words)
 
@@ -210,7 +234,8 @@ def windows(call: ShellCall) -> None:
 
 
 HANDLERS: Handlers = {
-    subcommands: SHELL_OPTIONS.subcommands.keys() - _STARTS_CONTAINERS,
+    subcommands: SHELL_OPTIONS.subcommands.keys() - _STARTS_CONTAINERS - _CLUSTERS,
+    cluster: _CLUSTERS,
     containers: _STARTS_CONTAINERS,
     git: names("git"),
     ssh: names("ssh autossh"),
