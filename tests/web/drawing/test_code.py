@@ -216,12 +216,14 @@ def test_html_is_marked_safe_in_one_place_only():
     assert made_safe == {("drawing/markup.py", "return SafeString(html)")}
     assert composed == {
         "desk/judgement.py",
+        "desk/snooze.py",
         "drawing/lines.py",
         "drawing/moments.py",
         "drawing/summary.py",
         "drawing/tree.py",
         "findings.py",
         "office/events.py",
+        "office/webhooks.py",
         "templatetags/desk.py",
     }
 
