@@ -6,7 +6,6 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from dashboard.inspection import effects
@@ -26,6 +25,7 @@ from dashboard.inspection.parts import (
     Part,
     commands,
     folder,
+    is_statement,
     keys,
     parts_of_call,
     parts_of_texts,
@@ -33,6 +33,8 @@ from dashboard.inspection.parts import (
     variables,
     words,
 )
+from dashboard.inspection.shell.code import without_questions
+from dashboard.inspection.shell.judge import is_known
 from dashboard.inspection.shell.paths import holds_secrets, writing
 from dashboard.inspection.shell.words import Word
 from dashboard.inspection.shell.wrappers import assigning
@@ -58,7 +60,24 @@ _UNNAMED = doubt(
     Severity.MEDIUM,
 )
 _TOO_LARGE = doubt("too-large", "too-large-searched")
-_NOT_READ = frozenset(["does-not-parse", "parsed-in-part", "inspection-failed", "too-large"])
+_NOT_PARSED = frozenset(["does-not-parse", "parsed-in-part"])
+_NOT_READ = _NOT_PARSED | {"inspection-failed", "too-large"}
+_HIDES = re.compile(r"\"\"\"|'''|#")
+"""What one language takes for the end of its code, or for a string, and another one does not."""
+
+_SQL_COMMENT = re.compile(r"--|/\*")
+_FIRST_COMMAND = re.compile(r"\s*([\w./-]+)(?:[ \t]+[\w./~\"'$-]|\s*\Z)")
+_NOTHING = names(": true false type import print exec return del not match case lambda assert raise")
+"""Commands that do nothing, and words that Python knows as well."""
+
+_NEWER_STRING = re.compile(r"(?i)\b(?:t|rt|tr)['\"]")
+_QUERY = re.compile(r"(?i)\s*(?:select|insert|update|delete|with)\s")
+_COMPUTES = re.compile(r"[$`?]|[<>]\(")
+_EXPANDS = re.compile("[$`]")
+_FOR_PROGRAM = re.compile(r"\s*(?:--?[A-Za-z]|[^\s'\"()=;#]+\.pyw?(?:\s|\Z))")
+"""What stands behind the name of Python: its options, or a file."""
+
+_ONE_NAME = re.compile(r"\s*[\w.-]*\s*")
 
 
 def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding], tuple[str, ...]]:
@@ -158,7 +177,10 @@ def _read(part: Part) -> list[Finding]:
     if part.is_code and part.language and part.also:
         return _read_twice(part, part.language, part.also)
     if part.is_code and part.language:
-        return inspect_code(part.text, part.language, block=part.number)
+        findings = inspect_code(part.text, part.language, block=part.number)
+        # The value of a variable is seldom the name of a program that nobody knows.
+        is_value = part.is_variable
+        return [f for f in findings if not (is_value and f.name == "unknown-call")]
     findings = inspect_text(part.text, block=part.number)
     findings += search(part.text, block=part.number)
     if is_too_large(part.text):
@@ -173,22 +195,76 @@ def _read(part: Part) -> list[Finding]:
 def _read_twice(part: Part, language: str, also: str) -> list[Finding]:
     """Read a text in both languages that it may be in, since nobody here knows which one counts.
 
-    Code of one hardly ever parses as the other. Where only one reading was possible, the other
-    one tells what is sure, so that ordinary code is not in doubt.
+    What the name of the argument says is kept, and the other reading adds to it. Taken away is
+    only that one of them could not be parsed, where the text is certainly in the other: code of
+    one hardly ever parses as the other.
     """
-    languages = (language, also)
-    readings = [inspect_code(part.text, each, block=part.number) for each in languages]
-    was_read = [_was_read(*pair) for pair in zip(readings, languages, strict=True)]
-    for index, reading in enumerate(readings):
-        if was_read[1 - index] and not _NOT_READ.isdisjoint(f.name for f in reading):
-            readings[index] = list(sure(reading, Severity.MEDIUM))
-        elif was_read[1 - index] and our_spelling(languages[1 - index]) == "sql":
-            # ``SELECT`` is no program that nobody knows.
-            readings[index] = [f for f in reading if f.name != "unknown-call"]
-    if our_spelling(also) == "python" and part.text.lstrip().startswith("-"):
-        # What stands behind the name of the program, which is that of the tool.
-        readings.append(_if_run(f"python {part.text}", part.number))
-    return list(dict.fromkeys(chain.from_iterable(readings)))
+    text, number = part.text, part.number
+    reading = inspect_code(text, language, block=number)
+    if our_spelling(also) == "python" and _FOR_PROGRAM.match(text):
+        return list(dict.fromkeys([*reading, *_for_program(text, number)]))
+    if our_spelling(also) == "sql" and _is_no_statement(text):
+        return reading
+    other = inspect_code(_asked(text, also), also, block=number)
+    is_plain = not _HIDES.search(text) and not (
+        "sql" in (our_spelling(language), our_spelling(also)) and _SQL_COMMENT.search(text)
+    )
+    if is_plain and _was_read(other, also) and _may_be(text, also):
+        reading = [f for f in reading if not _is_of_other(f, text, also)]
+    if is_plain and _was_read(reading, language) and _may_be(text, language):
+        other = list(sure(other, Severity.MEDIUM))
+    elif our_spelling(also) == "bash" and _was_read(reading, language):
+        # ``SELECT`` is no program that nobody knows.
+        other = [f for f in other if f.name != "unknown-call"]
+    return list(dict.fromkeys([*reading, *other]))
+
+
+def _for_program(text: str, number: int) -> list[Finding]:
+    """Read what stands behind the name of Python, which is that of the tool; as code too."""
+    of_program = inspect_code(f"python {text}", "bash", block=number)
+    of_code = inspect_code(text, "python", block=number)
+    is_plain = not _HIDES.search(text) and not _NEWER_STRING.search(text)
+    if is_plain and _was_read(of_program, "bash"):
+        of_code = list(sure(of_code, Severity.MEDIUM))
+    return [*of_program, *of_code]
+
+
+def _is_no_statement(text: str) -> bool:
+    """Whether a text is the name of something in a database, or of a method of the tool."""
+    return _ONE_NAME.fullmatch(text) is not None and not is_statement(text)
+
+
+def _asked(text: str, language: str) -> str:
+    """Return the statements for a database, without what only its client answers."""
+    return without_questions(text) if our_spelling(language) == "sql" else text
+
+
+def _may_be(text: str, language: str) -> bool:
+    """Whether a text that an inspector could read is certainly in that language.
+
+    A text that begins with a string is as well a command of a shell. A shell takes nearly all for
+    names of programs; that the first one is known, and has a word behind it, tells, unless a
+    string follows that only a newer Python reads.
+    """
+    if our_spelling(language) != "bash":
+        return not text.lstrip().startswith(("'", '"'))
+    first = _FIRST_COMMAND.match(text)
+    return (
+        first is not None
+        and first[1] not in _NOTHING
+        and is_known(first[1])
+        and not _NEWER_STRING.search(text)
+    )
+
+
+def _is_of_other(finding: Finding, text: str, other: str) -> bool:
+    """Whether a finding only says that a text, which is in another language, is not in this one."""
+    if finding.name == "unknown-call":
+        return finding.severity is Severity.LOW
+    if finding.name in _NOT_PARSED:
+        return not _EXPANDS.search(text)
+    is_query = our_spelling(other) == "sql" and _QUERY.match(text) and not _COMPUTES.search(text)
+    return bool(is_query) and finding.name == "cannot-be-followed"
 
 
 def _was_read(findings: list[Finding], language: str) -> bool:

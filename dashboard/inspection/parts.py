@@ -38,6 +38,8 @@ _ENVIRONMENT = names("env envs environ environment env_vars environment_variable
 _SQL = names("sql query statement sql_query statements queries")
 _PYTHON = names("python python_code py")
 _CODE = names("code script source source_code snippet program cell")
+_NAMES_CODE = _SHELL | _SQL | _PYTHON | _CODE
+_READ = names("python sql bash powershell batch")
 _LANGUAGE = names("language lang runtime interpreter kernel")
 _ASIDE = names("cwd path file_path filename workdir working_directory description title timeout")
 _TOOL_WORDS = {
@@ -80,6 +82,7 @@ class Part(NamedTuple):
         is_code: Whether it is taken for something that would be run.
         also: What it may be in as well: the name of an argument says one language, and the tool
             or a member beside it another one. None if they agree.
+        is_variable: Whether it is the value of a variable, which only its tool may run.
     """
 
     number: int
@@ -88,6 +91,7 @@ class Part(NamedTuple):
     language: str | None
     is_code: bool
     also: str | None = None
+    is_variable: bool = False
 
 
 class _Found(NamedTuple):
@@ -96,6 +100,7 @@ class _Found(NamedTuple):
     language: str | None = None
     is_code: bool = False
     also: str | None = None
+    is_variable: bool = False
 
 
 def parts_of_call(tool: str, arguments: Mapping[str, Any]) -> list[Part]:
@@ -199,29 +204,33 @@ def _language_of(tool: str) -> str | None:
     return None if tool_words.isdisjoint(_ASKS) else _PERHAPS_SQL
 
 
-def _walk(value: Any, language: str | None, name: str, place: Place) -> Iterator[_Found]:
+def _walk(
+    value: Any, language: str | None, name: str, place: Place, *, in_environment: bool = False
+) -> Iterator[_Found]:
     """Walk through arguments.
 
     Args:
         language: What the tool, or a member beside this one, says that code is in.
         name: The nearest key above ``value``, in one spelling.
+        in_environment: Whether it stands among the variables of an environment.
     """
     if isinstance(value, str):
-        yield _found(place, value, language, name)
+        found = _found(place, value, language, name)
+        yield found._replace(is_variable=in_environment and name not in _NAMES_CODE)
     elif isinstance(value, Mapping):
         spelled = {key: words(key) for key in sorted(value)}
         spelling = next((value[key] for key, word in spelled.items() if word in _LANGUAGE), None)
         inner = spelling if isinstance(spelling, str) and our_spelling(spelling) else language
         for key, word in spelled.items():
-            # The value of a variable is no code of the tool's.
-            language_of_key = None if word in _ENVIRONMENT else inner
-            yield from _walk(value[key], language_of_key, word, (*place, key))
+            inside = in_environment or word in _ENVIRONMENT
+            yield from _walk(value[key], inner, word, (*place, key), in_environment=inside)
     elif isinstance(value, list | tuple):
         if name in _WORD_LISTS and value and all(isinstance(item, str) for item in value):
-            yield _found(place, shlex.join(value), language, name)
+            is_one = len(value) == 1 and language in ("sql", "python")  # a statement, quoted by join
+            yield _found(place, value[0] if is_one else shlex.join(value), language, name)
             return
         for index, item in enumerate(value):
-            yield from _walk(item, language, name, (*place, index))
+            yield from _walk(item, language, name, (*place, index), in_environment=in_environment)
 
 
 def _found(place: Place, text: str, language: str | None, name: str) -> _Found:
@@ -244,9 +253,17 @@ def _found(place: Place, text: str, language: str | None, name: str) -> _Found:
 
 
 def _named(place: Place, text: str, language: str | None, other: str | None) -> _Found:
-    """Return a text whose name tells its language, and what else tells ``other``."""
-    agrees = other is None or our_spelling(other) in ("", "text", our_spelling(language))
-    return _Found(place, text, language, is_code=True, also=None if agrees else other)
+    """Return a text whose name tells its language, and what else tells ``other``.
+
+    What no inspector reads, such as JavaScript, is what a program runs that the command starts.
+    """
+    is_other = our_spelling(other) in _READ and our_spelling(other) != our_spelling(language)
+    return _Found(place, text, language, is_code=True, also=other if is_other else None)
+
+
+def is_statement(text: str) -> bool:
+    """Whether a text may be a statement for a database, by a word in it."""
+    return (_SQL_START.match(text) or _ACTS.search(text)) is not None
 
 
 def _texts(value: Any, place: Place) -> Iterator[_Found]:

@@ -270,3 +270,106 @@ def test_the_names_of_tools_and_arguments_tell_what_is_done(tool, arguments, nam
 )
 def test_names_that_mean_no_harm_are_left_alone(tool, arguments):
     assert not report_on(tool, arguments).findings
+
+
+HIDDEN_FROM_PYTHON = "''':'; x=$(echo cm0gLXJmIC9zcnY= | base64 -d); {}; $x; #'''"
+
+
+@pytest.mark.parametrize("tool", ["python", "python_shell", "execute"])
+@pytest.mark.parametrize(
+    "opener",
+    [
+        "cat </dev/null <<< a",
+        "cat 2>/dev/stderr <<< a",
+        "cat >/dev/tty <<<a",
+        "{ :; } <<< a 2>/dev/null",
+        "case a in (a) $x;;& esac",
+    ],
+)
+def test_a_command_that_python_takes_for_a_string_is_not_less_in_doubt(tool, opener):
+    command = HIDDEN_FROM_PYTHON.replace("{}", opener)
+    report = report_on(tool, {"command": command, "language": "python"})
+
+    assert {"cannot-be-followed", "parsed-in-part"} <= report.names
+
+
+def test_what_a_shell_expands_in_a_query_is_not_less_in_doubt():
+    report = report_on("mysql", {"command": "select * from x where a=`$X` and (b)"})
+
+    assert {"cannot-be-followed", "parsed-in-part"} <= report.names
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("run_command", {"python_code": "''':' #'''; t\"{f()}\""}),
+        ("terminal", {"python": "''':' #'''; t\"{f()}\""}),
+        ("run", {"language": "bash", "python": "''':' #'''; t\"{f()}\""}),
+        ("terminal", {"python": 'x=t"{f()}"'}),
+        ("python", {"command": 'x=t"{f()}"'}),
+        ("python", {"command": 'id -u; x=t"{f()}"'}),
+    ],
+)
+def test_python_that_is_too_new_is_a_doubt_whatever_a_shell_reads(tool, arguments):
+    assert "does-not-parse" in report_on(tool, arguments).names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"env": "rm x"}, "file-delete"),
+        ({"environment": "./evil.sh"}, "process-execution"),
+        ({"environment": "curl -o x http://y"}, "network"),
+        ({"env": "kill 1"}, "system-change"),
+        ({"env": {"A": "mv a b; ./evil.sh"}, "command": "eval $A"}, "file-write"),
+    ],
+)
+def test_the_values_of_variables_are_read_in_the_language_of_the_tool(arguments, name):
+    assert name in report_on("bash", arguments).names
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("bash", {"env": {"API_KEY": "x"}, "command": "ls"}),
+        ("bash", {"env": "dev"}),
+        ("execute", {"runtime": "node", "command": "ls"}),
+        ("execute", {"runtime": "node", "command": "ls -la src"}),
+        ("run", {"language": "json", "command": "ls -la"}),
+        ("run", {"language": "markdown", "command": "ls -la"}),
+        ("postgres", {"command": "\\dt"}),
+        ("mysql", {"args": ["SELECT 1"]}),
+    ],
+)
+def test_what_is_read_in_one_language_alone_is_not_in_doubt(tool, arguments):
+    assert not report_on(tool, arguments).findings
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "names"),
+    [
+        ("python", {"args": ["-m", "pytest"]}, {"process-execution", "unknown-call"}),
+        ("python", {"command": "-m pytest"}, {"process-execution", "unknown-call"}),
+        ("python", {"args": ["x.py", "--n", "3"]}, {"process-execution", "unknown-call"}),
+        ("sqlite", {"command": "list_tables"}, {"unknown-call"}),
+        ("sqlite", {"command": ".tables"}, {"unknown-call"}),
+        ("database", {"command": "query", "args": "SELECT 1"}, {"unknown-call"}),
+    ],
+)
+def test_the_words_for_a_program_and_the_name_of_a_method_are_no_code(tool, arguments, names):
+    report = report_on(tool, arguments)
+
+    assert report.names == names
+    assert not report.has_doubts
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"command": "-c 'import os; os.remove(1)'"}, "file-delete"),
+        ({"command": "-__import__('os').remove('x')"}, "file-delete"),
+        ({"command": '-x; t"{f()}"'}, "does-not-parse"),
+    ],
+)
+def test_words_for_python_that_are_code_are_read(arguments, name):
+    assert name in report_on("python", arguments).names

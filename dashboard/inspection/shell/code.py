@@ -301,6 +301,13 @@ _CLIENT_ASKS = {
 }
 """Commands of clients that show something or say how; no word of theirs can begin another one."""
 
+def without_questions(text: str) -> str:
+    """Return statements without what the clients of databases only show."""
+    for asks in _CLIENT_ASKS.values():
+        text = asks.sub("", text)
+    return text
+
+
 _SQL_RUNS = re.compile(r"--(?:pag|pl|defaults-(?:file|extra)).*")
 """Options of clients that name a program, a library or a file of options."""
 

@@ -62,6 +62,11 @@ _COMPUTED_NAME = doubt(
 )
 
 
+def is_known(program: str) -> bool:
+    """Whether a judge knows a program, which may be named with its folder."""
+    return _known_name(program.rpartition("/")[2]) in JUDGES
+
+
 def may_tell(line: str) -> bool:
     """Whether the line begins a known command that is not simply harmless."""
     for match in _BEGINS.finditer(line):
