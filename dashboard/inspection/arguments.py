@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -46,13 +46,22 @@ _WRITES = re.compile(
 )
 _WRITES_CONTROL = FindingKind("control-system-write", Severity.HIGH, "tool-writes-control")
 _READS_CONTROL = FindingKind("control-system-read", Severity.INFO, "tool-reads-control")
+_WRITES_BY_NAME = FindingKind("file-write", Severity.LOW, "tool-writes-files")
+"""Of low severity, unlike a script's: to write a file is all that such a tool is for."""
+
 _FILES = names("file files directory directories dir folder folders path paths tree document")
 _FOLDERS = names("directory directories dir folder folders tree")
 _DELETES = names("delete remove unlink rm rmdir rmtree erase purge trash shred wipe")
 _WRITES_FILES = names("""
     write create save edit append overwrite put touch move rename copy replace truncate mkdir
 """)
-_ORIGINS = names("source src")
+_TAKES_FROM = re.compile(r"_(?:from|in|at|on|of|by|to|into|for|with)_")
+_MANNERS = names("recursive recursively all tool force contents s")
+"""Last words of the name of a tool that only say how it does what it does."""
+
+_STORES = names("disk storage system bucket server host workspace project repo repository sandbox")
+_NO = names("false no off 0 none")
+_ORIGINS = names("source src from old_path")
 _ONLY_NAMES = names("list ls stat exists glob info")
 _UNNAMED = doubt(
     "not-inspected",
@@ -90,9 +99,7 @@ def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding]
     findings = [*about_call(tool, arguments), *_in_names([tool, *keys(arguments)])]
     where = folder(arguments)
     for part in parts_of_call(tool, arguments):
-        findings += _inspected(part)
-        if where and part.is_code:
-            findings += _secrets_in(where, part)
+        findings += _inspected(part, where)
         if part.is_code:
             languages[our_spelling(part.language)] = None
             if part.also:
@@ -128,34 +135,64 @@ def _by_name(tool: str) -> list[Finding]:
 def _on_files(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
     """Say what a tool does to the files that it is given, and which variables it is to set."""
     tool_words = words(re.split(r"__|[./:]", tool)[-1]).split("_")
-    notes = Notes(WHOLE)
+    writes = tool_words[0] in _WRITES_FILES
+    notes, written = Notes(WHOLE), list[FindingKind]()
     with notes.at(0, 0):
         for name, value in variables(arguments):
             notes.add(*assigning(name, Word(value)))
-        for key, text in paths(arguments):
-            path = text.removeprefix("file://")
-            subjects = key.split("_") if len(tool_words) == 1 else tool_words
-            about_files = not _FILES.isdisjoint(subjects)
+        for key, path in _seen_paths(arguments):
+            about_files = _is_about_files(key.split("_"), tool_words)
             if holds_secrets(path) and _ONLY_NAMES.isdisjoint(tool_words):
                 notes.add(effects.READS_SECRETS)
             if about_files and tool_words[0] in _DELETES:
                 notes.add(_deletes(tool_words, arguments))
-            elif about_files and tool_words[0] in _WRITES_FILES and key not in _ORIGINS:
-                notes.add(*writing(Word(path)))
+            elif about_files and writes and key not in _ORIGINS:
+                written += _writes(path)
+        if writes and not written and _is_about_files([], tool_words):
+            # Whatever its paths are called; so one that is allowed again has the same findings.
+            written.append(_WRITES_BY_NAME)
+        notes.add(*written)
     return notes.found
 
 
+def _seen_paths(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Return the paths that a tool is given, as seen from the folder that it works in."""
+    where = folder(arguments)
+    for key, text in paths(arguments):
+        path = text.removeprefix("file://")
+        if where and path[:1] != "~":
+            path = posixpath.normpath(posixpath.join(where, path))
+        yield key, path
+
+
+def _is_about_files(key_words: list[str], tool_words: list[str]) -> bool:
+    """Whether files are what a tool acts on, and not a part of the name of something else.
+
+    ``delete_file`` and ``remove_files_from_disk`` do, ``remove_folder_icon`` and
+    ``remove_file_from_cart`` do not.
+    """
+    if len(tool_words) == 1:
+        return not _FILES.isdisjoint(key_words)
+    names_of_tool = tool_words[1:]
+    while names_of_tool[1:] and names_of_tool[-1] in _MANNERS:
+        names_of_tool.pop()
+    subject, *others = (each.split("_") for each in _TAKES_FROM.split("_".join(names_of_tool)))
+    return subject[-1] in _FILES and all(each[-1] in _FILES | _STORES for each in others)
+
+
+def _writes(path: str) -> Iterator[FindingKind]:
+    """Say what a tool does that writes a file: more than its name says only in some places."""
+    for effect in writing(Word(path)):
+        yield _WRITES_BY_NAME if effect is effects.WRITES_FILE else effect
+
+
 def _deletes(tool_words: list[str], arguments: Mapping[str, Any]) -> FindingKind:
-    recursive = any(words(key) == "recursive" and value for key, value in arguments.items())
+    recursive = any(
+        words(key) == "recursive" and value and str(value).strip().lower() not in _NO
+        for key, value in arguments.items()
+    )
     deep = recursive or not _FOLDERS.isdisjoint(tool_words)
     return effects.DELETES_FOLDERS if deep else effects.DELETES_FILES
-
-
-def _secrets_in(where: str, part: Part) -> list[Finding]:
-    """Return that a command touches secrets, seen from the folder that it is to run in."""
-    line = f"cd {shlex.quote(where)}; {part.text}"
-    findings = inspect_code(line, "bash", block=part.number) if part.language == "bash" else []
-    return [finding for finding in findings if finding.name == "credentials"]
 
 
 def _in_names(texts: Iterable[str]) -> list[Finding]:
@@ -166,18 +203,21 @@ def _in_names(texts: Iterable[str]) -> list[Finding]:
     return notes.found
 
 
-def _inspected(part: Part) -> Iterator[Finding]:
-    """Look into one part; what is about all of it is put on all of its lines."""
+def _inspected(part: Part, where: str = "") -> Iterator[Finding]:
+    """Look into one part, which may be run in a folder.
+
+    What is about all of it is put on all of its lines.
+    """
     line_count = part.text.count("\n") + 1
-    for finding in _read(part):
+    for finding in _read(part, where):
         yield finding if finding.line else replace(finding, line=1, end_line=line_count)
 
 
-def _read(part: Part) -> list[Finding]:
+def _read(part: Part, where: str = "") -> list[Finding]:
     if part.is_code and part.language and part.also:
-        return _read_twice(part, part.language, part.also)
+        return _read_twice(part, (part.language, part.also), where)
     if part.is_code and part.language:
-        findings = inspect_code(part.text, part.language, block=part.number)
+        findings = inspect_code(part.text, part.language, block=part.number, folder=where)
         # The value of a variable is seldom the name of a program that nobody knows.
         is_value = part.is_variable
         return [f for f in findings if not (is_value and f.name == "unknown-call")]
@@ -192,20 +232,20 @@ def _read(part: Part) -> list[Finding]:
     return findings
 
 
-def _read_twice(part: Part, language: str, also: str) -> list[Finding]:
+def _read_twice(part: Part, languages: tuple[str, str], where: str) -> list[Finding]:
     """Read a text in both languages that it may be in, since nobody here knows which one counts.
 
     What the name of the argument says is kept, and the other reading adds to it. Taken away is
     only that one of them could not be parsed, where the text is certainly in the other: code of
     one hardly ever parses as the other.
     """
-    text, number = part.text, part.number
-    reading = inspect_code(text, language, block=number)
+    text, number, (language, also) = part.text, part.number, languages
+    reading = inspect_code(text, language, block=number, folder=where)
     if our_spelling(also) == "python" and _FOR_PROGRAM.match(text):
         return list(dict.fromkeys([*reading, *_for_program(text, number)]))
     if our_spelling(also) == "sql" and _is_no_statement(text):
         return reading
-    other = inspect_code(_asked(text, also), also, block=number)
+    other = inspect_code(_asked(text, also), also, block=number, folder=where)
     is_plain = not _HIDES.search(text) and not (
         "sql" in (our_spelling(language), our_spelling(also)) and _SQL_COMMENT.search(text)
     )

@@ -28,10 +28,13 @@ _PERHAPS_PROGRAM = names("file name path target")
 """What may name a program, and names as often a file or a person: known ones only."""
 
 _ITS_WORDS = names("arguments args argv argument_list parameters params flags options")
+_WORDS_OF_PROGRAM = _ITS_WORDS - names("parameters params options")
+"""The same, where they belong to nothing but a program: a person has options as well."""
+
 _ITS_TARGETS = names("target targets operand operands")
 _PATHS = names("""
     path paths file files file_path filepath filename folder dir directory target destination dest
-    source src uri target_file file_name absolute_path
+    source src from to uri target_file file_name absolute_path old_path new_path
 """)
 _FOLDER = names("cwd workdir working_directory working_dir")
 _ENVIRONMENT = names("env envs environ environment env_vars environment_variables")
@@ -133,7 +136,8 @@ def commands(value: Any, known: Collection[str]) -> Iterator[str]:
     if isinstance(value, Mapping):
         spelled = {words(key): value[key] for key in sorted(value)}
         programs = [spelled[word] for word in spelled.keys() & _PROGRAM]
-        for word in spelled.keys() & _PERHAPS_PROGRAM:
+        has_words = not _WORDS_OF_PROGRAM.isdisjoint(spelled)
+        for word in spelled.keys() & _PERHAPS_PROGRAM if has_words else ():
             program = spelled[word]
             if isinstance(program, str) and program.rpartition("/")[2] in known:
                 programs.append(program)
@@ -152,11 +156,16 @@ def commands(value: Any, known: Collection[str]) -> Iterator[str]:
         yield from commands(item, known)
 
 
-def paths(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Return what the members that are called so name as files and folders, with their names."""
-    for key in sorted(arguments):
-        if words(key) in _PATHS:
-            yield from ((words(key), text) for text in _strings(arguments[key]))
+def paths(value: Any) -> Iterator[tuple[str, str]]:
+    """Return what members at any depth name as files and folders, with their names."""
+    if isinstance(value, Mapping):
+        for key in sorted(value):
+            if words(key) in _PATHS:
+                yield from ((words(key), text) for text in _strings(value[key]))
+            yield from paths(value[key])
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from paths(item)
 
 
 def folder(arguments: Mapping[str, Any]) -> str:
@@ -175,11 +184,22 @@ def variables(value: Any) -> Iterator[tuple[str, str]]:
             elif isinstance(inner, Mapping):
                 yield from ((name, str(inner[name])) for name in sorted(inner))
             else:
+                yield from _listed(inner)
                 for text in _strings(inner):
                     yield from ((m[1], m[2]) for m in _SETS.finditer(text))
     elif isinstance(value, list | tuple):
         for item in value:
             yield from variables(item)
+
+
+def _listed(value: Any) -> Iterator[tuple[str, str]]:
+    """Return variables that are objects of a list, with a name and a value, as in Kubernetes."""
+    for item in value if isinstance(value, list | tuple) else ():
+        if isinstance(item, Mapping):
+            spelled = {words(key): item[key] for key in sorted(item)}
+            name = spelled.get("name", spelled.get("key"))
+            if isinstance(name, str):
+                yield name, str(spelled.get("value", ""))
 
 
 def _strings(value: Any) -> list[str]:

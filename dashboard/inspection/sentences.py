@@ -79,6 +79,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         # Tools, by their names.
         "tool-writes-control": "This tool writes to the control system, by its name.",
         "tool-reads-control": "This tool reads from the control system, by its name.",
+        "tool-writes-files": "This tool writes files, by its name.",
         # Secrets, by the names in secrets.toml.
         "private-key": "Holds what looks like a private key.",
         "aws-access-key": "Holds what looks like an access key of AWS.",

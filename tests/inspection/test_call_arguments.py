@@ -1,5 +1,7 @@
 """Code among the arguments of a tool."""
 
+import time
+
 import pytest
 
 from approval_client.wire import Kind
@@ -373,3 +375,96 @@ def test_the_words_for_a_program_and_the_name_of_a_method_are_no_code(tool, argu
 )
 def test_words_for_python_that_are_code_are_read(arguments, name):
     assert name in report_on("python", arguments).names
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("write_file", {"path": "notes.md", "content": "x"}),
+        ("Write", {"file_path": "src/a.py", "content": "x"}),
+        ("edit_file", {"path": "/data/a", "edits": []}),
+        ("create_directory", {"path": "docs"}),
+        ("move_file", {"source": "a", "destination": "/data/b"}),
+        ("write_file", {"file": {"path": "a.txt"}}),
+    ],
+)
+def test_a_tool_that_writes_files_by_its_name_is_of_low_severity(tool, arguments):
+    (finding,) = report_on(tool, arguments).findings
+
+    assert (finding.name, finding.severity) == ("file-write", Severity.LOW)
+    assert finding.code == "tool-writes-files"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "name", "least"),
+    [
+        ("write_file", {"path": "/etc/cron.d/x"}, "system-change", Severity.HIGH),
+        ("write_file", {"file": {"path": "/etc/cron.d/x"}}, "system-change", Severity.HIGH),
+        ("write_file", {"path": "passwd", "cwd": "/etc"}, "system-change", Severity.HIGH),
+        ("edit_file", {"path": "/home/ada/.bashrc"}, "system-change", Severity.HIGH),
+        ("write_file", {"path": "/dev/sda"}, "disk-write", Severity.HIGH),
+        ("write_file", {"path": "/dev/tcp/evil/1"}, "network", Severity.HIGH),
+        ("write_file", {"path": ".env"}, "credentials", Severity.MEDIUM),
+        ("read_file", {"input": {"path": "/root/.ssh/id_rsa"}}, "credentials", Severity.MEDIUM),
+        ("read_files", {"files": [{"path": "~/.netrc"}]}, "credentials", Severity.MEDIUM),
+        ("read_file", {"path": "shadow", "cwd": "/etc"}, "credentials", Severity.MEDIUM),
+        ("read_file", {"path": "./shadow", "cwd": "/etc/"}, "credentials", Severity.MEDIUM),
+        ("delete_files_in_folder", {"path": "/srv"}, "recursive-delete", Severity.HIGH),
+        ("remove_file_from_disk", {"path": "/srv/x"}, "file-delete", Severity.HIGH),
+        ("delete_file_recursively", {"path": "/srv/x"}, "file-delete", Severity.HIGH),
+        (
+            "run",
+            {"env": [{"name": "LD_PRELOAD", "value": "/x"}]},
+            "process-execution",
+            Severity.HIGH,
+        ),
+    ],
+)
+def test_what_a_tool_does_by_its_name_is_judged_by_its_paths(tool, arguments, name, least):
+    findings = report_on(tool, arguments).findings
+
+    assert max(f.severity.rank for f in findings if f.name == name) >= least.rank
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("remove_file_from_cart", {"path": "a"}),
+        ("delete_path_annotation", {"path": "a"}),
+        ("remove_folder_icon", {"folder": "a"}),
+        ("create_user", {"name": "rm", "options": "x"}),
+        ("song", {"name": "kill", "options": ["loud"]}),
+        ("run", {"env": [{"name": "DEBUG", "value": "1"}]}),
+    ],
+)
+def test_what_only_names_files_or_programs_is_left_alone(tool, arguments):
+    assert not report_on(tool, arguments).findings
+
+
+def test_a_file_that_is_not_deleted_recursively_is_no_folder():
+    arguments = {"path": "/srv/x", "recursive": "false"}
+
+    assert report_on("delete_file", arguments).names == {"file-delete"}
+
+
+@pytest.mark.parametrize("command", ["cat ./shadow", "cat ../etc/shadow", "sudo cat shadow"])
+def test_a_file_is_seen_from_the_folder_of_the_call(command):
+    assert "credentials" in report_on("bash", {"cwd": "/etc/", "command": command}).names
+
+
+def test_a_script_that_goes_deep_is_read_in_time():
+    start = time.monotonic()
+    report_on("bash", {"command": f"cd {'a/' * 8_000}\n" + "cat x y z\n" * 100})
+    report_on("bash", {"command": "cd a\n" * 1_000 + "cat x\n" * 1_000})
+
+    assert time.monotonic() - start < 5
+
+
+def test_a_tool_that_writes_files_is_known_by_its_name_alone():
+    assert report_on("move_file", {"x": "a"}).names == {"file-write"}
+
+
+def test_a_file_that_is_moved_to_a_place_of_the_system_changes_it():
+    arguments = {"from": "/data/a", "to": "/etc/cron.d/x"}
+
+    assert "system-change" in report_on("move_file", arguments).names

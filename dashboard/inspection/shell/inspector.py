@@ -47,17 +47,18 @@ ReadPython = Callable[[str], list[Finding]]
 
 
 def inspect_script(
-    source: str, *, python: ReadPython, block: int = 0, is_code: bool = True
+    source: str, *, python: ReadPython, block: int = 0, is_code: bool = True, folder: str = ""
 ) -> list[Finding]:
     """Return what a script does, or may do.
 
     Args:
         python: Says what Python does that the script runs.
         is_code: Whether it is certainly a script. Prose is not read for commands in mid-sentence.
+        folder: Where it is to run, ``""`` if that is not known.
     """
     notes = Notes(block)
     with notes.at(1, source.count("\n") + 1):
-        _Reading(notes, python, is_code=is_code).read(source)
+        _Reading(notes, python, is_code=is_code, folder=folder).read(source)
     return notes.found
 
 

@@ -39,6 +39,19 @@ _HELPS_BY_LETTER = names("docker podman nerdctl kubectl oc helm")
 _ATTACHED = re.compile(r"^-f(?=.)|^--[\w-]+=")
 _CERTIFICATES = names("x509 crl")
 _GOES = names("cd pushd")
+_LONGEST_FOLDER = 300
+"""Characters. Of a script that goes deeper it is not remembered where it is."""
+
+_READS_FILES = names("""
+    cat tac nl head tail less more most bat view vi vim nvim nano emacs ed grep egrep fgrep rgrep
+    zgrep rg ag ack sed awk gawk mawk cut sort uniq paste join comm diff cmp sdiff colordiff wdiff
+    vimdiff base64 base32 basenc xxd od hexdump hd strings cp mv ln install tar zip gzip bzip2 xz
+    zstd 7z cpio split csplit fold fmt rev tr column pr dd tee scp rsync sftp curl wget nc ncat
+    socat openssl gpg gpg2 age ssh ssh-add john hashcat unshadow iconv source . jq yq python perl
+    ruby node php mapfile readarray zcat bzcat xzcat look shuf
+""")
+"""Commands whose words are files in the folder that the script is in."""
+
 _READS_COMMANDS = names("gdb lldb")
 _TELLING = 8
 """So many of a program's first words may be subcommands and options that tell what it does."""
@@ -81,7 +94,8 @@ def judge(call: ShellCall) -> None:
     """Write down what the command in ``call.args`` does; its first word names the program."""
     head, *args = call.args
     if not _reads_certificate(call):
-        call.add(*touching(args, call.shell.folder))
+        reads = _known_name(head.text.rpartition("/")[2]) in _READS_FILES
+        call.add(*touching(args, call.shell.folder if reads else ""))
     if (head.pattern and head.text != "[") or not head.known or head.guessed:
         call.add(_COMPUTED_NAME)
     if head.fetched:
@@ -207,8 +221,8 @@ def _go(call: ShellCall) -> None:
     """Remember where the script goes: what its commands name is seen from there."""
     folders = [word for word in call.operands() if word.text != "-"]
     if len(folders) == 1 and folders[0].known and not folders[0].guessed:
-        joined = posixpath.join(call.shell.folder, folders[0].text)
-        call.shell.folder = posixpath.normpath(joined)
+        joined = posixpath.normpath(posixpath.join(call.shell.folder, folders[0].text))
+        call.shell.folder = joined if len(joined) <= _LONGEST_FOLDER else ""
     else:
         call.shell.folder = ""
 

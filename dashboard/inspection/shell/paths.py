@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from dashboard.inspection.effects import READS_SECRETS, WRITES_DISK, WRITES_FILE
 from dashboard.inspection.findings import Severity
@@ -48,6 +49,9 @@ _EXAMPLES = re.compile(r"(?:.*[/:])?\.env\.(?:example|sample|template|dist)$")
 _PATTERN = re.compile(r"[*?\[{]")
 _WRITES_SYSTEM = FindingKind("system-change", Severity.HIGH, "writes-system-folder")
 _CONNECTS = FindingKind("network", Severity.HIGH, "connects-program")
+_DEPTH = 6
+"""So many of the last parts of a path tell whether it usually holds credentials."""
+
 _READING_OPERATORS = {"<", "<&", "<&-", ">&-"}
 
 
@@ -68,11 +72,16 @@ def touching(words: Iterable[Word], folder: str = "") -> Iterator[FindingKind]:
     """Say what the mere naming of some paths tells, seen from a folder."""
     for word in words:
         is_inside = folder and word.text and word.text[0] not in "-/~"
-        path = posixpath.join(folder, word.text) if is_inside else word.text
         if _NETWORK.match(word.text):
             yield _CONNECTS
-        elif holds_secrets(word.text) or (is_inside and holds_secrets(path)):
+        elif holds_secrets(word.text) or (is_inside and holds_secrets(seen(folder, word.text))):
             yield READS_SECRETS
+
+
+def seen(folder: str, path: str) -> str:
+    """Return a path as it is seen from a folder, as much of it as tells what it holds."""
+    joined = posixpath.normpath(posixpath.join(folder, path))
+    return "/".join(joined.split("/")[-_DEPTH:])
 
 
 def is_elsewhere(path: str) -> bool:
@@ -80,6 +89,7 @@ def is_elsewhere(path: str) -> bool:
     return path.startswith(("/", "~", UNKNOWN)) or ".." in path.split("/")
 
 
+@lru_cache(maxsize=4096)
 def holds_secrets(path: str) -> bool:
     """Whether a path, or one that a pattern stands for, usually holds credentials."""
     if _EXAMPLES.match(path):
