@@ -76,7 +76,9 @@ _HIDES = re.compile(r"\"\"\"|'''|#")
 
 _SQL_COMMENT = re.compile(r"--|/\*")
 _FIRST_COMMAND = re.compile(r"\s*([\w./-]+)(?:[ \t]+[\w./~\"'$-]|\s*\Z)")
-_NOTHING = names(": true false type import print exec return del not match case lambda assert raise")
+_NOTHING = names(
+    ": true false type import print exec return del not match case lambda assert raise"
+)
 """Commands that do nothing, and words that Python knows as well."""
 
 _NEWER_STRING = re.compile(r"(?i)\b(?:t|rt|tr)['\"]")
@@ -298,7 +300,7 @@ def _may_be(text: str, language: str) -> bool:
 
 
 def _is_of_other(finding: Finding, text: str, other: str) -> bool:
-    """Whether a finding only says that a text, which is in another language, is not in this one."""
+    """Whether a finding only says that a text in another language is not in this one."""
     if finding.name == "unknown-call":
         return finding.severity is Severity.LOW
     if finding.name in _NOT_PARSED:

@@ -121,9 +121,7 @@ def inspect_shell(
         is_code: Whether it is certainly a script. Prose is not read for commands in mid-sentence.
         folder: Where it is to run, ``""`` if that is not known.
     """
-    return inspect_script(
-        text, python=inspect_python, block=block, is_code=is_code, folder=folder
-    )
+    return inspect_script(text, python=inspect_python, block=block, is_code=is_code, folder=folder)
 
 
 def sure(findings: Iterable[Finding], least: Severity = Severity.HIGH) -> Iterator[Finding]:

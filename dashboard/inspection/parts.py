@@ -246,7 +246,10 @@ def _walk(
             yield from _walk(value[key], inner, word, (*place, key), in_environment=inside)
     elif isinstance(value, list | tuple):
         if name in _WORD_LISTS and value and all(isinstance(item, str) for item in value):
-            is_one = len(value) == 1 and language in ("sql", "python")  # a statement, quoted by join
+            is_one = len(value) == 1 and language in (
+                "sql",
+                "python",
+            )  # a statement, quoted by join
             yield _found(place, value[0] if is_one else shlex.join(value), language, name)
             return
         for index, item in enumerate(value):

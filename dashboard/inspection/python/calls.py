@@ -50,8 +50,8 @@ _MODE = re.compile(r"[rwaxbtU+]{1,4}(?::\w*|\|\w*)?")
 _NAME_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _QUERY_CALLS = re.compile(r"@\s*\w+\s*[.(]|__|\b(?:import|lambda)\b")
 _MODEL_CALLS = re.compile(
-    r"__|\b(?:import|lambda|eval|exec|compile|open|getattr|setattr|globals|locals|vars|input"
-    r"|breakpoint|os|sys|subprocess|shutil|builtins)\b"
+    r"__|\b(?:import|lambda)\b|\b(?:eval|exec|compile|open|getattr|setattr|globals|locals|vars"
+    r"|input|breakpoint|os|sys|subprocess|shutil|builtins)\b\s*[.(),\]]"
 )
 """What no formula of a model has; functions such as ``C(x)`` and ``np.log(y)`` are usual."""
 

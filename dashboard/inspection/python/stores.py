@@ -17,6 +17,7 @@ from dashboard.inspection.python.notes import CREDENTIALS, UNKNOWN_CALL, written
 from dashboard.inspection.python.strings import HOLE, Text
 from dashboard.inspection.python.values import NAMESPACE
 from dashboard.inspection.secrets import SECRET_NAME
+from dashboard.inspection.shell.wrappers import HARMLESS_VALUES
 
 LOADED_FROM = re.compile(
     r"(?:LD_|DYLD_|PYTHON|EPICS_|TANGO_|GIT_|SSH_|JUPYTER_|IPYTHON)\w*|PATH|IFS|BASH_ENV|ENV|"
@@ -25,6 +26,7 @@ LOADED_FROM = re.compile(
 )
 """Variables of the environment that say which code programs load."""
 
+_LESS_OPTIONS = HARMLESS_VALUES["LESS"]
 _RC_RUNS = re.compile(r"_path$|^text\.latex\.preamble$")
 """Settings of matplotlib that name a program, or are code."""
 
@@ -51,6 +53,7 @@ class Stores:
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self._harmless = set[ast.Subscript]()
 
     def stored(self, node: ast.expr, base: ast.expr, name: str) -> None:
         """Note what setting the attribute ``name`` of ``base`` does."""
@@ -103,13 +106,24 @@ class Stores:
             if isinstance(node.ctx, ast.Load):
                 if not text.known or SECRET_NAME.search(text.value):
                     self._context.note(node, CREDENTIALS, "os.environ")
-            elif not text.known or LOADED_FROM.fullmatch(text.value):
+            elif node not in self._harmless and (
+                not text.known or LOADED_FROM.fullmatch(text.value)
+            ):
                 self._context.note(node, Deed("system-change", Severity.MEDIUM), "os.environ")
 
     def setting(self, node: ast.Subscript, value: ast.expr) -> None:
-        """Note a setting of matplotlib that makes it load a module or run a program."""
+        """Note a setting of matplotlib that makes it load a module or run a program.
+
+        It comes before ``subscript``, which does not know what a variable is given.
+        """
         evaluator = self._context.evaluator
         for path in evaluator.paths(node.value):
+            if path == "os.environ" and all(
+                key.value == "LESS" and text.known and _LESS_OPTIONS.fullmatch(text.value)
+                for key in evaluator.texts(node.slice)
+                for text in evaluator.texts(value)
+            ):
+                self._harmless.add(node)
             if path.endswith(".rcParams") and any(
                 sets_what_runs(key, text)
                 for key in evaluator.texts(node.slice)

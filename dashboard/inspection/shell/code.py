@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 from dashboard.inspection import effects
 from dashboard.inspection.knowledge import SHELL_COMMANDS
@@ -23,8 +24,22 @@ from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 from dashboard.inspection.shell.wrappers import assigning, shows_environment
 from dashboard.inspection.sql import inspect_sql
 
-_JQ_ENVIRONMENT = re.compile(r"(?:(?<![\w.$\"-])env\b(?!\s*:)|\$ENV\b)(?:\.(\w+)|\[\"(\w+)\"\])?")
+_JQ_ENVIRONMENT = re.compile(r"(?:(?<![\w.$])env\b(?!\s*:)|\$ENV\b)(?:\.(\w+)|\[\"(\w+)\"\])?")
+_JQ_STRINGS = re.compile(rf"{_JQ_ENVIRONMENT.pattern}|\"(?:[^\"\\]|\\.)*\"")
+"""The same, or a string, so that what stands in one is not taken for a name."""
+
+_JQ_VALUES = {
+    **dict.fromkeys(names("--arg --argjson --slurpfile --rawfile --argfile"), 2),
+    **dict.fromkeys(names("--indent -L --library-path"), 1),
+}
+"""Options of jq by how many words behind them are their values."""
+
 _PS_ENVIRONMENT = re.compile(r"[a-df-zA-Z]*e[a-zA-Z]*")
+_PS_VALUES = re.compile(
+    r"-[A-Za-z]*[CGUgpqstuoO]|--(?:pid|ppid|user|group|format|sort|tty|[a-z]*id)"
+)
+"""Options of ps whose value may be the next word."""
+
 _SQL_UNKNOWN = doubt("cannot-be-followed", "statements-not-known")
 _SQL_SHELL = re.compile(
     r"^\s*(?:\\!|\.(?:shell|system|load|output|once|import|read|save)\b)", re.MULTILINE
@@ -301,6 +316,7 @@ _CLIENT_ASKS = {
 }
 """Commands of clients that show something or say how; no word of theirs can begin another one."""
 
+
 def without_questions(text: str) -> str:
     """Return statements without what the clients of databases only show."""
     for asks in _CLIENT_ASKS.values():
@@ -368,17 +384,34 @@ def environment(call: ShellCall) -> None:
 
 def jq(call: ShellCall) -> None:
     """Judge ``jq``, whose programs can read the environment."""
-    for word in call.args:
-        for match in _JQ_ENVIRONMENT.finditer(word.text):
-            name = match[1] or match[2]
-            if not name or SECRET_NAME.search(name):
-                call.add(effects.SHOWS_SECRETS)
+    program = _jq_program(call)
+    # What is computed within a string, and a comment, may have quotes of their own.
+    has_plain_strings = "\\(" not in program and "#" not in program
+    pattern = _JQ_STRINGS if has_plain_strings else _JQ_ENVIRONMENT
+    for match in pattern.finditer(program):
+        name = match[1] or match[2]
+        if not match[0].startswith('"') and (not name or SECRET_NAME.search(name)):
+            call.add(effects.SHOWS_SECRETS)
+
+
+def _jq_program(call: ShellCall) -> str:
+    """Return the first word that is no option, nor the value of one: the program."""
+    words = list(call.args)
+    while words:
+        word = words.pop(0)
+        if word.text == "--":
+            return words[0].text if words else ""
+        if not word.text.startswith("-") or word.text == "-" or word.text.startswith("-env"):
+            return word.text
+        del words[: _JQ_VALUES.get(word.text, 0)]
+    return ""
 
 
 def ps(call: ShellCall) -> None:
-    """Judge ``ps``, which shows the environment of others where a first word without dash asks."""
-    if call.args and _PS_ENVIRONMENT.fullmatch(call.args[0].text):
-        call.add(effects.SHOWS_SECRETS)
+    """Judge ``ps``, which shows the environment of others where a word without dash asks."""
+    for previous, word in pairwise([Word(""), *call.args]):
+        if _PS_ENVIRONMENT.fullmatch(word.text) and not _PS_VALUES.fullmatch(previous.text):
+            call.add(effects.SHOWS_SECRETS)
 
 
 def redis(call: ShellCall) -> None:

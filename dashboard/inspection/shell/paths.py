@@ -30,7 +30,7 @@ _SECRETS = re.compile(
     r"(?:^|.*[/=:@])(?:\.ssh/(?:id_\w+|identity|.*\.pem)|id_(?:rsa|dsa|ecdsa|ed25519)|\.netrc|_netrc"
     r"|\.aws/credentials|\.pgpass|\.my\.cnf|\.git-credentials|\.docker/config\.json|\.npmrc|\.pypirc"
     r"|\.kube/config|\.config/gh/hosts\.yml|\.config/gcloud/.*|\.gnupg/.*|\.env(?:\.\w+)?"
-    r"|etc/g?shadow-?|master\.passwd|[\w.-]+\.(?:pem|p12|pfx|keystore|kdbx)|proc/[\w*?{},\[\]-]+/environ"
+    r"|etc/g?shadow-?|master\.passwd|[\w.-]+\.(?:pem|p12|pfx|keystore|kdbx)|proc/[^/\s]+/environ"
     r"|credentials\.json|\.vault-token|\.password-store/.*)$"
 )
 _SECRET_FOLDERS = re.compile(r"(?:.*/)?\.(?:ssh|aws|gnupg|password-store)(?:/[*.]*)?$")

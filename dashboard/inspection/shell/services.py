@@ -27,11 +27,17 @@ _GIT_FORCES = r"-[a-z]*f|--force.*|--mirror|--delete|-d|--prune|\+.*|:.+"
 _GIT_HIDES = re.compile(
     r"(?:rebase (?:-[irkqvnmpf]*x|--ex)|grep -[aiIvwhHlLnrsqcopWEGFPz]*O"
     r"|clone (?:-[lsqvn46]*[uc]|--co|--u)|ls-remote --u|push --e|\S+ ext::"
-    r"|\S+ --(?:upl|rece|exe|op|ext-d|textc)).*"
+    r"|\S+ --(?:upl|rece|exe|op)).*"
 )
+_GIT_DRIVERS = re.compile(r"--(?:ext-d|textc).*")
+"""Options by which programs that the settings name show what has changed, as some do anyway."""
+
 _GIT_ONLY_SHOWS = r"-[dfxXq]*n[dfxXqn]*|--dry-run"
 _SECRETS = re.compile(r"(?:[\w.,-]+,)?secrets?(?:[,./]|$)")
-_NAMES_ONLY = names("wide name")
+_NAMES_ONLY = re.compile(
+    r"wide|name|custom-columns=(?:\w+:\.(?:metadata\.(?:name|namespace|creationTimestamp)|type|kind)"
+    r"(?:,|$))+"
+)
 _GIT_FOLDERS = names("-C --git-dir --work-tree")
 _GIT_SETS = re.compile(r"-c|--config-env.*|--exec-path=.*")
 _REWRITES = FindingKind("network", Severity.HIGH, "rewrites-repository")
@@ -126,7 +132,7 @@ def cluster(call: ShellCall) -> None:
     texts = [word.text for word in call.operands(values="no", names=table.values)]
     form = call.option("o", *beginnings("--output", 5), *beginnings("--template", 5))
     about_secrets = any(_SECRETS.match(text) for text in texts[1:])
-    if texts[:1] == ["get"] and about_secrets and form and form.text not in _NAMES_ONLY:
+    if texts[:1] == ["get"] and about_secrets and form and not _NAMES_ONLY.fullmatch(form.text):
         call.add(effects.SHOWS_SECRETS)
 
 
@@ -154,6 +160,8 @@ def _git_subcommand(call: ShellCall, name: str, words: list[Word]) -> None:
         call.add(MAYBE_AN_OPTION)
     if any(_GIT_HIDES.fullmatch(f"{name} {text}") for text in texts):
         call.add(effects.RUNS_COMMAND)
+    if any(map(_GIT_DRIVERS.fullmatch, texts)):
+        call.add(effects.RUNS_PROGRAM)
     if any(text.startswith("--output") for text in texts):
         call.add(effects.WRITES_FILE)
     if name in GIT.reads or _only_lists(name, texts):

@@ -44,6 +44,10 @@ _NOT_FOR_FUNCTIONS = (
 _CHOOSES = names("grep egrep fgrep rg ag")
 _KEEPS_OTHERS = re.compile(r"-[a-zA-Z]*[vefABC]|--")
 _PLAIN_TEXT = re.compile(r"[\w^$|.-]*[A-Za-z]{2}[\w^$|.=-]*")
+_KEEPS_NAMES = ("-d= -f1", "-d = -f1", "-d= -f 1", "-d = -f 1", "-f1 -d=", "-f 1 -d =", "-f1 -d =")
+_NO_VALUES = "="
+"""What stands for the filter of a command that lets no value through: no name of a secret."""
+
 _SHOWS_ALL = re.compile(r"(?:export|declare|typeset|readonly)(?:\s+-[px]+)*\s*")
 """Builtins that print all variables where they name none."""
 
@@ -189,6 +193,10 @@ class ShellWalk:
         name, *args = words or [Word("")]
         operands = [word for word in args if not word.text.startswith("-")]
         texts = [word.text if word.known and not word.guessed else "" for word in operands]
+        if name.known and not self._shell.is_function(name.text):
+            asked = " ".join(word.text for word in args)
+            if name.text == "wc" or (name.text == "cut" and asked in _KEEPS_NAMES):
+                return _NO_VALUES
         chooses = name.text in _CHOOSES and not any(_KEEPS_OTHERS.match(w.text) for w in args)
         return texts[0] if chooses and texts and _PLAIN_TEXT.fullmatch(texts[0]) else ""
 
@@ -295,8 +303,9 @@ class ShellWalk:
         if value.type != "array":
             self._shell.read(text_of(value, self._scope).text.replace(UNKNOWN, PLACEHOLDER))
             return
-        for entry in _ENTRY.finditer(plain(value)):
-            self._shell.read(entry[1].strip("\"'"))
+        entries = (entry[1].strip("\"'") for entry in _ENTRY.finditer(plain(value)))
+        for text in dict.fromkeys(entries):
+            self._shell.read(text)
 
     def _names(self, node: Node) -> None:
         for child in node.named_children:

@@ -24,7 +24,7 @@ from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
 _ASSIGNMENT = re.compile(r"\w+=", re.ASCII)
 _TIMETABLE_VALUE = re.compile(r"(\w+)\s*=", re.ASCII)
-_HARMLESS_VALUES = {
+HARMLESS_VALUES = {
     "LESS": re.compile(r"[-ABCEFGIJKLMNQRSUVWXYZabcdefghijlmnqrsuvwxyz0-9 ]*"),
     "PYTHONWARNINGS": re.compile(r"(?:[a-z]*(?::[^:,.]*){0,2},?)*"),
 }
@@ -129,7 +129,7 @@ def assigning(name: str, value: Word | None = None) -> tuple[FindingKind, ...]:
         return (effects.CHANGES_PATH,)
     loads = name.startswith(("LD_", "DYLD_", "GIT_CONFIG", "BASH_FUNC"))
     if loads or name in SHELL_COMMANDS.loading:
-        harmless = _HARMLESS_VALUES.get(name)
+        harmless = HARMLESS_VALUES.get(name)
         return () if harmless and harmless.fullmatch(text) else (effects.LOADS_CODE,)
     if name in SHELL_COMMANDS.history:
         return (effects.HIDES_TRACES,)
@@ -139,7 +139,7 @@ def assigning(name: str, value: Word | None = None) -> tuple[FindingKind, ...]:
 def _leading(name: str, path: str) -> Iterator[FindingKind]:
     """Say what a variable does that names a file or a place."""
     if name.startswith("GIT_TRACE") or name in _WRITTEN_TO:
-        if path.startswith(("/", "~", UNKNOWN)):
+        if is_elsewhere(path):
             yield from writing(Word(path.replace(UNKNOWN, "a")))
     elif name in _SETTINGS and is_elsewhere(path):
         yield effects.SETTINGS_ELSEWHERE
