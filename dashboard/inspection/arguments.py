@@ -138,7 +138,7 @@ def _on_files(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
     """Say what a tool does to the files that it is given, and which variables it is to set."""
     tool_words = words(re.split(r"__|[./:]", tool)[-1]).split("_")
     writes = tool_words[0] in _WRITES_FILES
-    notes, written = Notes(WHOLE), list[FindingKind]()
+    notes, kinds = Notes(WHOLE), list[FindingKind]()
     with notes.at(0, 0):
         for name, value in variables(arguments):
             notes.add(*assigning(name, Word(value)))
@@ -149,11 +149,11 @@ def _on_files(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
             if about_files and tool_words[0] in _DELETES:
                 notes.add(_deletes(tool_words, arguments))
             elif about_files and writes and key not in _ORIGINS:
-                written += _writes(path)
-        if writes and not written and _is_about_files([], tool_words):
+                kinds += _writes(path)
+        if writes and not kinds and _is_about_files([], tool_words):
             # Whatever its paths are called; so one that is allowed again has the same findings.
-            written.append(_WRITES_BY_NAME)
-        notes.add(*written)
+            kinds.append(_WRITES_BY_NAME)
+        notes.add(*kinds)
     return notes.found
 
 
@@ -178,8 +178,9 @@ def _is_about_files(key_words: list[str], tool_words: list[str]) -> bool:
     names_of_tool = tool_words[1:]
     while names_of_tool[1:] and names_of_tool[-1] in _MANNERS:
         names_of_tool.pop()
-    subject, *others = (each.split("_") for each in _TAKES_FROM.split("_".join(names_of_tool)))
-    return subject[-1] in _FILES and all(each[-1] in _FILES | _STORES for each in others)
+    subjects = [each.split("_") for each in _TAKES_FROM.split("_".join(names_of_tool))]
+    is_file = subjects[0][-1] in _FILES
+    return is_file and all(each[-1] in _FILES | _STORES for each in subjects[1:])
 
 
 def _writes(path: str) -> Iterator[FindingKind]:
@@ -222,7 +223,7 @@ def _read(part: Part, where: str = "") -> list[Finding]:
         findings = inspect_code(part.text, part.language, block=part.number, folder=where)
         # The value of a variable is seldom the name of a program that nobody knows.
         is_value = part.is_variable
-        return [f for f in findings if not (is_value and f.name == "unknown-call")]
+        return [f for f in findings if not (is_value and _is_unknown(f))]
     findings = inspect_text(part.text, block=part.number)
     findings += search(part.text, block=part.number)
     if is_too_large(part.text):
@@ -247,18 +248,19 @@ def _read_twice(part: Part, languages: tuple[str, str], where: str) -> list[Find
         return list(dict.fromkeys([*reading, *_for_program(text, number)]))
     if our_spelling(also) == "sql" and _is_no_statement(text):
         return reading
-    other = inspect_code(_asked(text, also), also, block=number, folder=where)
+    second_reading = inspect_code(_asked(text, also), also, block=number, folder=where)
     is_plain = not _HIDES.search(text) and not (
         "sql" in (our_spelling(language), our_spelling(also)) and _SQL_COMMENT.search(text)
     )
-    if is_plain and _was_read(other, also) and _may_be(text, also):
+    was_read, was_read_second = _was_read(reading, language), _was_read(second_reading, also)
+    if is_plain and was_read_second and _may_be(text, also):
         reading = [f for f in reading if not _is_of_other(f, text, also)]
-    if is_plain and _was_read(reading, language) and _may_be(text, language):
-        other = list(sure(other, Severity.MEDIUM))
-    elif our_spelling(also) == "bash" and _was_read(reading, language):
+    if is_plain and was_read and not was_read_second and _may_be(text, language):
+        second_reading = list(sure(second_reading, Severity.MEDIUM))
+    elif was_read and our_spelling(also) == "bash":
         # ``SELECT`` is no program that nobody knows.
-        other = [f for f in other if f.name != "unknown-call"]
-    return list(dict.fromkeys([*reading, *other]))
+        second_reading = [f for f in second_reading if f.name != "unknown-call"]
+    return list(dict.fromkeys([*reading, *second_reading]))
 
 
 def _for_program(text: str, number: int) -> list[Finding]:
@@ -290,23 +292,28 @@ def _may_be(text: str, language: str) -> bool:
     """
     if our_spelling(language) != "bash":
         return not text.lstrip().startswith(("'", '"'))
-    first = _FIRST_COMMAND.match(text)
+    match = _FIRST_COMMAND.match(text)
     return (
-        first is not None
-        and first[1] not in _NOTHING
-        and is_known(first[1])
+        match is not None
+        and match[1] not in _NOTHING
+        and is_known(match[1])
         and not _NEWER_STRING.search(text)
     )
 
 
 def _is_of_other(finding: Finding, text: str, other: str) -> bool:
     """Whether a finding only says that a text in another language is not in this one."""
-    if finding.name == "unknown-call":
-        return finding.severity is Severity.LOW
+    if _is_unknown(finding):
+        return True
     if finding.name in _NOT_PARSED:
         return not _EXPANDS.search(text)
     is_query = our_spelling(other) == "sql" and _QUERY.match(text) and not _COMPUTES.search(text)
     return bool(is_query) and finding.name == "cannot-be-followed"
+
+
+def _is_unknown(finding: Finding) -> bool:
+    """Whether nothing but the name of a program is unknown; one that destroys is graver."""
+    return finding.name == "unknown-call" and finding.severity is Severity.LOW
 
 
 def _was_read(findings: list[Finding], language: str) -> bool:

@@ -235,8 +235,8 @@ def _walk(
         in_environment: Whether it stands among the variables of an environment.
     """
     if isinstance(value, str):
-        found = _found(place, value, language, name)
-        yield found._replace(is_variable=in_environment and name not in _NAMES_CODE)
+        is_variable = in_environment and name not in _NAMES_CODE
+        yield _found(place, value, language, name)._replace(is_variable=is_variable)
     elif isinstance(value, Mapping):
         spelled = {key: words(key) for key in sorted(value)}
         spelling = next((value[key] for key, word in spelled.items() if word in _LANGUAGE), None)

@@ -194,8 +194,8 @@ class ShellWalk:
         operands = [word for word in args if not word.text.startswith("-")]
         texts = [word.text if word.known and not word.guessed else "" for word in operands]
         if name.known and not self._shell.is_function(name.text):
-            asked = " ".join(word.text for word in args)
-            if name.text == "wc" or (name.text == "cut" and asked in _KEEPS_NAMES):
+            options = " ".join(word.text for word in args)
+            if name.text == "wc" or (name.text == "cut" and options in _KEEPS_NAMES):
                 return _NO_VALUES
         chooses = name.text in _CHOOSES and not any(_KEEPS_OTHERS.match(w.text) for w in args)
         return texts[0] if chooses and texts and _PLAIN_TEXT.fullmatch(texts[0]) else ""
