@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from dashboard.inspection import effects
 from dashboard.inspection.code import (
     inspect_code,
     inspect_text,
@@ -15,18 +17,27 @@ from dashboard.inspection.code import (
     sure,
 )
 from dashboard.inspection.findings import Finding, Severity
-from dashboard.inspection.knowledge import CONTROL_SYSTEM
+from dashboard.inspection.knowledge import CONTROL_SYSTEM, SHELL_COMMANDS
 from dashboard.inspection.languages import our_spelling
-from dashboard.inspection.notes import FindingKind, Notes, doubt
+from dashboard.inspection.notes import FindingKind, Notes, doubt, names
 from dashboard.inspection.parts import (
     WHOLE,
     Part,
     commands,
+    folder,
+    is_statement,
     keys,
     parts_of_call,
     parts_of_texts,
+    paths,
+    variables,
     words,
 )
+from dashboard.inspection.shell.code import without_questions
+from dashboard.inspection.shell.judge import is_known
+from dashboard.inspection.shell.paths import holds_secrets, writing
+from dashboard.inspection.shell.words import Word
+from dashboard.inspection.shell.wrappers import assigning
 
 _READS = re.compile(r"(?:ca|pv)get(?:_many)?|(?:read|get)_(?:channels?|pvs?)|(?:channel|pv)_read")
 _WRITES = re.compile(
@@ -35,12 +46,49 @@ _WRITES = re.compile(
 )
 _WRITES_CONTROL = FindingKind("control-system-write", Severity.HIGH, "tool-writes-control")
 _READS_CONTROL = FindingKind("control-system-read", Severity.INFO, "tool-reads-control")
+_WRITES_BY_NAME = FindingKind("file-write", Severity.LOW, "tool-writes-files")
+"""Of low severity, unlike a script's: to write a file is all that such a tool is for."""
+
+_FILES = names("file files directory directories dir folder folders path paths tree document")
+_FOLDERS = names("directory directories dir folder folders tree")
+_DELETES = names("delete remove unlink rm rmdir rmtree erase purge trash shred wipe")
+_WRITES_FILES = names("""
+    write create save edit append overwrite put touch move rename copy replace truncate mkdir
+""")
+_TAKES_FROM = re.compile(r"_(?:from|in|at|on|of|by|to|into|for|with)_")
+_MANNERS = names("recursive recursively all tool force contents s")
+"""Last words of the name of a tool that only say how it does what it does."""
+
+_STORES = names("disk storage system bucket server host workspace project repo repository sandbox")
+_NO = names("false no off 0 none")
+_ORIGINS = names("source src from old_path")
+_ONLY_NAMES = names("list ls stat exists glob info")
 _UNNAMED = doubt(
     "not-inspected",
     "argument-without-language",
     Severity.MEDIUM,
 )
 _TOO_LARGE = doubt("too-large", "too-large-searched")
+_NOT_PARSED = frozenset(["does-not-parse", "parsed-in-part"])
+_NOT_READ = _NOT_PARSED | {"inspection-failed", "too-large"}
+_HIDES = re.compile(r"\"\"\"|'''|#")
+"""What one language takes for the end of its code, or for a string, and another one does not."""
+
+_SQL_COMMENT = re.compile(r"--|/\*")
+_FIRST_COMMAND = re.compile(r"\s*([\w./-]+)(?:[ \t]+[\w./~\"'$-]|\s*\Z)")
+_NOTHING = names(
+    ": true false type import print exec return del not match case lambda assert raise"
+)
+"""Commands that do nothing, and words that Python knows as well."""
+
+_NEWER_STRING = re.compile(r"(?i)\b(?:t|rt|tr)['\"]")
+_QUERY = re.compile(r"(?i)\s*(?:select|insert|update|delete|with)\s")
+_COMPUTES = re.compile(r"[$`?]|[<>]\(")
+_EXPANDS = re.compile("[$`]")
+_FOR_PROGRAM = re.compile(r"\s*(?:--?[A-Za-z]|[^\s'\"()=;#]+\.pyw?(?:\s|\Z))")
+"""What stands behind the name of Python: its options, or a file."""
+
+_ONE_NAME = re.compile(r"\s*[\w.-]*\s*")
 
 
 def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding], tuple[str, ...]]:
@@ -50,17 +98,20 @@ def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding]
     about the tool, or about the name of an argument, is about the whole of it.
     """
     languages = dict[str, None]()
-    findings = [*_by_name(tool), *_in_names([tool, *keys(arguments)]), *_split(arguments)]
+    findings = [*about_call(tool, arguments), *_in_names([tool, *keys(arguments)])]
+    where = folder(arguments)
     for part in parts_of_call(tool, arguments):
-        findings += _inspected(part)
+        findings += _inspected(part, where)
         if part.is_code:
             languages[our_spelling(part.language)] = None
+            if part.also:
+                languages[our_spelling(part.also)] = None
     return list(dict.fromkeys(findings)), tuple(languages)
 
 
 def about_call(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
-    """Return what the names of a tool and of its arguments say, and commands in two arguments."""
-    return [*_by_name(tool), *_split(arguments)]
+    """Return what a tool says by its name, and its arguments by theirs: commands in two, paths."""
+    return [*_by_name(tool), *_on_files(tool, arguments), *_split(arguments)]
 
 
 def inspect_texts(value: Any) -> list[Finding]:
@@ -83,6 +134,70 @@ def _by_name(tool: str) -> list[Finding]:
     return notes.found
 
 
+def _on_files(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
+    """Say what a tool does to the files that it is given, and which variables it is to set."""
+    tool_words = words(re.split(r"__|[./:]", tool)[-1]).split("_")
+    writes = tool_words[0] in _WRITES_FILES
+    notes, kinds = Notes(WHOLE), list[FindingKind]()
+    with notes.at(0, 0):
+        for name, value in variables(arguments):
+            notes.add(*assigning(name, Word(value)))
+        for key, path in _seen_paths(arguments):
+            about_files = _is_about_files(key.split("_"), tool_words)
+            if holds_secrets(path) and _ONLY_NAMES.isdisjoint(tool_words):
+                notes.add(effects.READS_SECRETS)
+            if about_files and tool_words[0] in _DELETES:
+                notes.add(_deletes(tool_words, arguments))
+            elif about_files and writes and key not in _ORIGINS:
+                kinds += _writes(path)
+        if writes and not kinds and _is_about_files([], tool_words):
+            # Whatever its paths are called; so one that is allowed again has the same findings.
+            kinds.append(_WRITES_BY_NAME)
+        notes.add(*kinds)
+    return notes.found
+
+
+def _seen_paths(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Return the paths that a tool is given, as seen from the folder that it works in."""
+    where = folder(arguments)
+    for key, text in paths(arguments):
+        path = text.removeprefix("file://")
+        if where and path[:1] != "~":
+            path = posixpath.normpath(posixpath.join(where, path))
+        yield key, path
+
+
+def _is_about_files(key_words: list[str], tool_words: list[str]) -> bool:
+    """Whether files are what a tool acts on, and not a part of the name of something else.
+
+    ``delete_file`` and ``remove_files_from_disk`` do, ``remove_folder_icon`` and
+    ``remove_file_from_cart`` do not.
+    """
+    if len(tool_words) == 1:
+        return not _FILES.isdisjoint(key_words)
+    names_of_tool = tool_words[1:]
+    while names_of_tool[1:] and names_of_tool[-1] in _MANNERS:
+        names_of_tool.pop()
+    subjects = [each.split("_") for each in _TAKES_FROM.split("_".join(names_of_tool))]
+    is_file = subjects[0][-1] in _FILES
+    return is_file and all(each[-1] in _FILES | _STORES for each in subjects[1:])
+
+
+def _writes(path: str) -> Iterator[FindingKind]:
+    """Say what a tool does that writes a file: more than its name says only in some places."""
+    for effect in writing(Word(path)):
+        yield _WRITES_BY_NAME if effect is effects.WRITES_FILE else effect
+
+
+def _deletes(tool_words: list[str], arguments: Mapping[str, Any]) -> FindingKind:
+    recursive = any(
+        words(key) == "recursive" and value and str(value).strip().lower() not in _NO
+        for key, value in arguments.items()
+    )
+    deep = recursive or not _FOLDERS.isdisjoint(tool_words)
+    return effects.DELETES_FOLDERS if deep else effects.DELETES_FILES
+
+
 def _in_names(texts: Iterable[str]) -> list[Finding]:
     notes = Notes(WHOLE)
     with notes.at(0, 0):
@@ -91,16 +206,24 @@ def _in_names(texts: Iterable[str]) -> list[Finding]:
     return notes.found
 
 
-def _inspected(part: Part) -> Iterator[Finding]:
-    """Look into one part; what is about all of it is put on all of its lines."""
+def _inspected(part: Part, where: str = "") -> Iterator[Finding]:
+    """Look into one part, which may be run in a folder.
+
+    What is about all of it is put on all of its lines.
+    """
     line_count = part.text.count("\n") + 1
-    for finding in _read(part):
+    for finding in _read(part, where):
         yield finding if finding.line else replace(finding, line=1, end_line=line_count)
 
 
-def _read(part: Part) -> list[Finding]:
+def _read(part: Part, where: str = "") -> list[Finding]:
+    if part.is_code and part.language and part.also:
+        return _read_twice(part, (part.language, part.also), where)
     if part.is_code and part.language:
-        return inspect_code(part.text, part.language, block=part.number)
+        findings = inspect_code(part.text, part.language, block=part.number, folder=where)
+        # The value of a variable is seldom the name of a program that nobody knows.
+        is_value = part.is_variable
+        return [f for f in findings if not (is_value and _is_unknown(f))]
     findings = inspect_text(part.text, block=part.number)
     findings += search(part.text, block=part.number)
     if is_too_large(part.text):
@@ -112,9 +235,101 @@ def _read(part: Part) -> list[Finding]:
     return findings
 
 
+def _read_twice(part: Part, languages: tuple[str, str], where: str) -> list[Finding]:
+    """Read a text in both languages that it may be in, since nobody here knows which one counts.
+
+    What the name of the argument says is kept, and the other reading adds to it. Taken away is
+    only that one of them could not be parsed, where the text is certainly in the other: code of
+    one hardly ever parses as the other.
+    """
+    text, number, (language, also) = part.text, part.number, languages
+    reading = inspect_code(text, language, block=number, folder=where)
+    if our_spelling(also) == "python" and _FOR_PROGRAM.match(text):
+        return list(dict.fromkeys([*reading, *_for_program(text, number)]))
+    if our_spelling(also) == "sql" and _is_no_statement(text):
+        return reading
+    second_reading = inspect_code(_asked(text, also), also, block=number, folder=where)
+    is_plain = not _HIDES.search(text) and not (
+        "sql" in (our_spelling(language), our_spelling(also)) and _SQL_COMMENT.search(text)
+    )
+    was_read, was_read_second = _was_read(reading, language), _was_read(second_reading, also)
+    if is_plain and was_read_second and _may_be(text, also):
+        reading = [f for f in reading if not _is_of_other(f, text, also)]
+    if is_plain and was_read and not was_read_second and _may_be(text, language):
+        second_reading = list(sure(second_reading, Severity.MEDIUM))
+    elif was_read and our_spelling(also) == "bash":
+        # ``SELECT`` is no program that nobody knows.
+        second_reading = [f for f in second_reading if f.name != "unknown-call"]
+    return list(dict.fromkeys([*reading, *second_reading]))
+
+
+def _for_program(text: str, number: int) -> list[Finding]:
+    """Read what stands behind the name of Python, which is that of the tool; as code too."""
+    of_program = inspect_code(f"python {text}", "bash", block=number)
+    of_code = inspect_code(text, "python", block=number)
+    is_plain = not _HIDES.search(text) and not _NEWER_STRING.search(text)
+    if is_plain and _was_read(of_program, "bash"):
+        of_code = list(sure(of_code, Severity.MEDIUM))
+    return [*of_program, *of_code]
+
+
+def _is_no_statement(text: str) -> bool:
+    """Whether a text is the name of something in a database, or of a method of the tool."""
+    return _ONE_NAME.fullmatch(text) is not None and not is_statement(text)
+
+
+def _asked(text: str, language: str) -> str:
+    """Return the statements for a database, without what only its client answers."""
+    return without_questions(text) if our_spelling(language) == "sql" else text
+
+
+def _may_be(text: str, language: str) -> bool:
+    """Whether a text that an inspector could read is certainly in that language.
+
+    A text that begins with a string is as well a command of a shell. A shell takes nearly all for
+    names of programs; that the first one is known, and has a word behind it, tells, unless a
+    string follows that only a newer Python reads.
+    """
+    if our_spelling(language) != "bash":
+        return not text.lstrip().startswith(("'", '"'))
+    match = _FIRST_COMMAND.match(text)
+    return (
+        match is not None
+        and match[1] not in _NOTHING
+        and is_known(match[1])
+        and not _NEWER_STRING.search(text)
+    )
+
+
+def _is_of_other(finding: Finding, text: str, other: str) -> bool:
+    """Whether a finding only says that a text in another language is not in this one."""
+    if _is_unknown(finding):
+        return True
+    if finding.name in _NOT_PARSED:
+        return not _EXPANDS.search(text)
+    is_query = our_spelling(other) == "sql" and _QUERY.match(text) and not _COMPUTES.search(text)
+    return bool(is_query) and finding.name == "cannot-be-followed"
+
+
+def _is_unknown(finding: Finding) -> bool:
+    """Whether nothing but the name of a program is unknown; one that destroys is graver."""
+    return finding.name == "unknown-call" and finding.severity is Severity.LOW
+
+
+def _was_read(findings: list[Finding], language: str) -> bool:
+    """Whether a text is in a language. A shell takes any word for the name of a program."""
+    is_shell = our_spelling(language) == "bash"
+    amiss = _NOT_READ | {"unknown-call"} if is_shell else _NOT_READ
+    return amiss.isdisjoint(finding.name for finding in findings)
+
+
 def _split(arguments: Mapping[str, Any]) -> list[Finding]:
     """Look at commands whose program stands in one argument and whose words in another."""
-    findings = [finding for text in commands(arguments) for finding in _if_run(text, WHOLE)]
+    findings = [
+        finding
+        for text in commands(arguments, SHELL_COMMANDS.starters)
+        for finding in _if_run(text, WHOLE)
+    ]
     return [replace(finding, line=0, end_line=0) for finding in findings]
 
 

@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from dashboard.inspection.characters import inspect_characters, inspect_look_alikes
 from dashboard.inspection.dangers import Room, dangerous_lines
@@ -48,17 +49,23 @@ log = logging.getLogger(__name__)
 Inspector = Callable[..., list[Finding]]
 
 
-def inspect_code(text: str, language: str | None = None, *, block: int = 0) -> list[Finding]:
+def inspect_code(
+    text: str, language: str | None = None, *, block: int = 0, folder: str = ""
+) -> list[Finding]:
     """Return what ``text`` does when it is run, as far as reading tells; never raises.
 
     Args:
         language: As an agent spells it. What we do not read, or do not know, is a doubt.
+        folder: Where a script is to run, ``""`` if that is not known.
     """
     around = inspect_text(text, block=block)
     if is_too_large(text):
         return [*around, _noted(_TOO_LARGE, block), *_dangers(text, language, block)]
     # A byte order mark at the start is part of the file and not of the code.
-    findings = _guarded(_by_language(language), text.removeprefix("\ufeff"), block)
+    inspect = _by_language(language)
+    if folder and inspect is _inspect_script_and_lines:
+        inspect = partial(_inspect_script_and_lines, folder=folder)
+    findings = _guarded(inspect, text.removeprefix("\ufeff"), block)
     return [*findings, *(finding for finding in around if finding not in findings)]
 
 
@@ -105,13 +112,16 @@ def search(text: str, *, block: int = 0) -> list[Finding]:
     )
 
 
-def inspect_shell(text: str, *, block: int = 0, is_code: bool = True) -> list[Finding]:
+def inspect_shell(
+    text: str, *, block: int = 0, is_code: bool = True, folder: str = ""
+) -> list[Finding]:
     """Return what a script does, also by the Python that it runs.
 
     Args:
         is_code: Whether it is certainly a script. Prose is not read for commands in mid-sentence.
+        folder: Where it is to run, ``""`` if that is not known.
     """
-    return inspect_script(text, python=inspect_python, block=block, is_code=is_code)
+    return inspect_script(text, python=inspect_python, block=block, is_code=is_code, folder=folder)
 
 
 def sure(findings: Iterable[Finding], least: Severity = Severity.HIGH) -> Iterator[Finding]:
@@ -147,8 +157,10 @@ def _search_script(text: str, *, block: int) -> list[Finding]:
     return _inspect_script_and_lines(text, block=block, is_code=False)
 
 
-def _inspect_script_and_lines(text: str, *, block: int, is_code: bool = True) -> list[Finding]:
-    findings = inspect_shell(text, block=block, is_code=is_code)
+def _inspect_script_and_lines(
+    text: str, *, block: int, is_code: bool = True, folder: str = ""
+) -> list[Finding]:
+    findings = inspect_shell(text, block=block, is_code=is_code, folder=folder)
     line_of = line_finder(text)
     for match in _WINDOWS_LINE.finditer(text):
         line = line_of(match.start())

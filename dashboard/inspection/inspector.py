@@ -133,8 +133,15 @@ def _skimmed(kind: Kind, content: Mapping[str, Any]) -> Report:
     for part in parts:
         if room.is_left:
             findings += skim_code(part.text, part.language, block=part.number, room=room)
+        if part.also and room.is_left:
+            findings += skim_code(part.text, part.also, block=part.number, room=room)
     findings += _alike(content, findings)
-    languages = {our_spelling(part.language): None for part in parts if part.is_code}
+    languages = {
+        our_spelling(language): None
+        for part in parts
+        if part.is_code
+        for language in ([part.language, part.also] if part.also else [part.language])
+    }
     of_blocks = tuple(our_spelling(part.language) for part in parts)
     return Report(_ordered(findings), of_blocks if kind is Kind.CODE else tuple(languages))
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import count
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 from dashboard.inspection.languages import our_spelling
@@ -24,10 +24,25 @@ Place = tuple[str | int, ...]
 _SHELL = names("command commands cmd bash shell shell_command argv args terminal_command cmdline")
 _WORD_LISTS = names("command cmd argv args cmdline")  # one command, word by word
 _PROGRAM = names("executable program binary exe command cmd")
-_ITS_WORDS = names("arguments args argv parameters params")
+_PERHAPS_PROGRAM = names("file name path target")
+"""What may name a program, and names as often a file or a person: known ones only."""
+
+_ITS_WORDS = names("arguments args argv argument_list parameters params flags options")
+_WORDS_OF_PROGRAM = _ITS_WORDS - names("parameters params options")
+"""The same, where they belong to nothing but a program: a person has options as well."""
+
+_ITS_TARGETS = names("target targets operand operands")
+_PATHS = names("""
+    path paths file files file_path filepath filename folder dir directory target destination dest
+    source src from to uri target_file file_name absolute_path old_path new_path
+""")
+_FOLDER = names("cwd workdir working_directory working_dir")
+_ENVIRONMENT = names("env envs environ environment env_vars environment_variables")
 _SQL = names("sql query statement sql_query statements queries")
 _PYTHON = names("python python_code py")
 _CODE = names("code script source source_code snippet program cell")
+_NAMES_CODE = _SHELL | _SQL | _PYTHON | _CODE
+_READ = names("python sql bash powershell batch")
 _LANGUAGE = names("language lang runtime interpreter kernel")
 _ASIDE = names("cwd path file_path filename workdir working_directory description title timeout")
 _TOOL_WORDS = {
@@ -55,6 +70,7 @@ _ACTS = re.compile(
     r"backup|restore|xp_\w+|sp_\w+)\b"
 )
 _NAME = re.compile(r"[\w.-]*")
+_SETS = re.compile(r"(?:^|[\s;,])([A-Za-z_]\w*)=(\S*)")
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 
 
@@ -67,6 +83,9 @@ class Part(NamedTuple):
             place is that of the list, and the text is the command.
         language: What it is in, as far as anything tells; an agent's spelling perhaps.
         is_code: Whether it is taken for something that would be run.
+        also: What it may be in as well: the name of an argument says one language, and the tool
+            or a member beside it another one. None if they agree.
+        is_variable: Whether it is the value of a variable, which only its tool may run.
     """
 
     number: int
@@ -74,6 +93,8 @@ class Part(NamedTuple):
     text: str
     language: str | None
     is_code: bool
+    also: str | None = None
+    is_variable: bool = False
 
 
 class _Found(NamedTuple):
@@ -81,6 +102,8 @@ class _Found(NamedTuple):
     text: str
     language: str | None = None
     is_code: bool = False
+    also: str | None = None
+    is_variable: bool = False
 
 
 def parts_of_call(tool: str, arguments: Mapping[str, Any]) -> list[Part]:
@@ -104,20 +127,84 @@ def keys(value: Any) -> Iterator[str]:
             yield from keys(item)
 
 
-def commands(value: Any) -> Iterator[str]:
-    """Return the commands whose program and whose words are two members of one object."""
+def commands(value: Any, known: Collection[str]) -> Iterator[str]:
+    """Return the commands whose program and whose words are two members of one object.
+
+    Args:
+        known: Programs that are meant wherever they are named, as by ``file``.
+    """
     if isinstance(value, Mapping):
         spelled = {words(key): value[key] for key in sorted(value)}
-        programs = [spelled[word] for word in _PROGRAM & spelled.keys()]
-        for arguments in (spelled[word] for word in _ITS_WORDS & spelled.keys()):
-            line = arguments if isinstance(arguments, list | tuple) else [arguments]
-            if all(isinstance(item, str) for item in line):
-                yield from (shlex.join([p, *line]) for p in programs if isinstance(p, str))
+        programs = [spelled[word] for word in spelled.keys() & _PROGRAM]
+        has_words = not _WORDS_OF_PROGRAM.isdisjoint(spelled)
+        for word in spelled.keys() & _PERHAPS_PROGRAM if has_words else ():
+            program = spelled[word]
+            if isinstance(program, str) and program.rpartition("/")[2] in known:
+                programs.append(program)
+        lines = [_strings(spelled[word]) for word in sorted(spelled.keys() & _ITS_WORDS)]
+        targets = [_strings(spelled[word]) for word in sorted(spelled.keys() & _ITS_TARGETS)]
+        if len(lines) + len(targets) > 1:
+            lines.append([*chain.from_iterable(lines + targets)])
+        for program in programs:
+            words_of_each = [line for line in lines if line and line != [program]]
+            if isinstance(program, str):
+                yield from (shlex.join([program, *line]) for line in words_of_each)
     inner = value.values() if isinstance(value, Mapping) else value
     if isinstance(inner, str) or not isinstance(inner, Iterable):
         return
     for item in inner:
-        yield from commands(item)
+        yield from commands(item, known)
+
+
+def paths(value: Any) -> Iterator[tuple[str, str]]:
+    """Return what members at any depth name as files and folders, with their names."""
+    if isinstance(value, Mapping):
+        for key in sorted(value):
+            if words(key) in _PATHS:
+                yield from ((words(key), text) for text in _strings(value[key]))
+            yield from paths(value[key])
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from paths(item)
+
+
+def folder(arguments: Mapping[str, Any]) -> str:
+    """Return the folder that a call works in, ``""`` if it says none."""
+    folders = (arguments[key] for key in sorted(arguments) if words(key) in _FOLDER)
+    return next((value for value in folders if isinstance(value, str)), "")
+
+
+def variables(value: Any) -> Iterator[tuple[str, str]]:
+    """Return the variables that members for an environment set, at any depth."""
+    if isinstance(value, Mapping):
+        for key in sorted(value):
+            inner = value[key]
+            if words(key) not in _ENVIRONMENT:
+                yield from variables(inner)
+            elif isinstance(inner, Mapping):
+                yield from ((name, str(inner[name])) for name in sorted(inner))
+            else:
+                yield from _listed(inner)
+                for text in _strings(inner):
+                    yield from ((m[1], m[2]) for m in _SETS.finditer(text))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from variables(item)
+
+
+def _listed(value: Any) -> Iterator[tuple[str, str]]:
+    """Return variables that are objects of a list, with a name and a value, as in Kubernetes."""
+    for item in value if isinstance(value, list | tuple) else ():
+        if isinstance(item, Mapping):
+            spelled = {words(key): item[key] for key in sorted(item)}
+            name = spelled.get("name", spelled.get("key"))
+            if isinstance(name, str):
+                yield name, str(spelled.get("value", ""))
+
+
+def _strings(value: Any) -> list[str]:
+    items = value if isinstance(value, list | tuple) else [value]
+    return [item for item in items if isinstance(item, str)]
 
 
 def words(name: str) -> str:
@@ -137,27 +224,36 @@ def _language_of(tool: str) -> str | None:
     return None if tool_words.isdisjoint(_ASKS) else _PERHAPS_SQL
 
 
-def _walk(value: Any, language: str | None, name: str, place: Place) -> Iterator[_Found]:
+def _walk(
+    value: Any, language: str | None, name: str, place: Place, *, in_environment: bool = False
+) -> Iterator[_Found]:
     """Walk through arguments.
 
     Args:
         language: What the tool, or a member beside this one, says that code is in.
         name: The nearest key above ``value``, in one spelling.
+        in_environment: Whether it stands among the variables of an environment.
     """
     if isinstance(value, str):
-        yield _found(place, value, language, name)
+        is_variable = in_environment and name not in _NAMES_CODE
+        yield _found(place, value, language, name)._replace(is_variable=is_variable)
     elif isinstance(value, Mapping):
         spelled = {key: words(key) for key in sorted(value)}
         spelling = next((value[key] for key, word in spelled.items() if word in _LANGUAGE), None)
         inner = spelling if isinstance(spelling, str) and our_spelling(spelling) else language
         for key, word in spelled.items():
-            yield from _walk(value[key], inner, word, (*place, key))
+            inside = in_environment or word in _ENVIRONMENT
+            yield from _walk(value[key], inner, word, (*place, key), in_environment=inside)
     elif isinstance(value, list | tuple):
         if name in _WORD_LISTS and value and all(isinstance(item, str) for item in value):
-            yield _found(place, shlex.join(value), language, name)
+            is_one = len(value) == 1 and language in (
+                "sql",
+                "python",
+            )  # a statement, quoted by join
+            yield _found(place, value[0] if is_one else shlex.join(value), language, name)
             return
         for index, item in enumerate(value):
-            yield from _walk(item, language, name, (*place, index))
+            yield from _walk(item, language, name, (*place, index), in_environment=in_environment)
 
 
 def _found(place: Place, text: str, language: str | None, name: str) -> _Found:
@@ -167,16 +263,30 @@ def _found(place: Place, text: str, language: str | None, name: str) -> _Found:
     if name in _ASIDE or name in _LANGUAGE:
         return _Found(place, text)
     if name in _PYTHON:
-        return _Found(place, text, "python", is_code=True)
+        return _named(place, text, "python", language)
     if name in _SHELL:
-        shell = language if language in ("powershell", "batch") else "bash"
-        return _Found(place, text, shell, is_code=True)
+        shell = language if our_spelling(language) in ("powershell", "batch") else "bash"
+        return _named(place, text, shell, language)
     if name in _SQL_CERTAIN or (_SQL_START.match(text) and (name in _SQL or language == "sql")):
-        return _Found(place, text, "sql", is_code=True)
+        return _named(place, text, "sql", language)
     if language == "sql" and name not in _SQL and _NAME.fullmatch(text):
         return _Found(place, text)  # of a database or a table, perhaps; no statement is one word
     is_code = name in _CODE or (language is not None and bool(text.strip()))
     return _Found(place, text, language, is_code)
+
+
+def _named(place: Place, text: str, language: str | None, other: str | None) -> _Found:
+    """Return a text whose name tells its language, and what else tells ``other``.
+
+    What no inspector reads, such as JavaScript, is what a program runs that the command starts.
+    """
+    is_other = our_spelling(other) in _READ and our_spelling(other) != our_spelling(language)
+    return _Found(place, text, language, is_code=True, also=other if is_other else None)
+
+
+def is_statement(text: str) -> bool:
+    """Whether a text may be a statement for a database, by a word in it."""
+    return (_SQL_START.match(text) or _ACTS.search(text)) is not None
 
 
 def _texts(value: Any, place: Place) -> Iterator[_Found]:

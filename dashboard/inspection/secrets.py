@@ -9,6 +9,9 @@ from dashboard.inspection.knowledge import SECRETS
 from dashboard.inspection.notes import FindingKind, Notes, line_finder
 from dashboard.inspection.sentences import SENTENCES
 
+SECRET_NAME = re.compile(r"(?i)key|token|secret|passw|pwd|credential|auth")
+"""What the name of a variable has in it if its value is a secret."""
+
 _EACH = [
     # A house's own kinds of secrets have no sentence of their own.
     (secret.name if secret.name in SENTENCES else "credentials", re.compile(secret.find))

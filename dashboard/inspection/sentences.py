@@ -79,6 +79,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         # Tools, by their names.
         "tool-writes-control": "This tool writes to the control system, by its name.",
         "tool-reads-control": "This tool reads from the control system, by its name.",
+        "tool-writes-files": "This tool writes files, by its name.",
         # Secrets, by the names in secrets.toml.
         "private-key": "Holds what looks like a private key.",
         "aws-access-key": "Holds what looks like an access key of AWS.",
@@ -120,6 +121,8 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "writes-control": "Writes to the control system.",
         "reads-control": "Reads from the control system.",
         "reads-secrets": "Touches files that usually hold credentials.",
+        "shows-secrets": "Shows values that often are secrets, such as the environment's.",
+        "settings-elsewhere": "Takes settings from elsewhere, which may name programs to run.",
         "drops-database": "Drops a database.",
         "keyword": "A shell keyword is used as a command name.",
         # What scripts do, or may do.

@@ -81,7 +81,7 @@ def test_the_same_content_is_answered_only_in_its_folder(token, alice, there, he
 def test_the_agent_is_told_what_was_allowed_and_not_that_this_was_approved(token, alice):
     made = grant(token, alice, GrantScope.TOOL)
 
-    again = ask(token, with_arguments(path="/etc/other"))
+    again = ask(token, with_arguments(path="/data/other"))
 
     assert (
         again.decision.reason == f"alice allowed this tool with any arguments (grant {made.pk})."

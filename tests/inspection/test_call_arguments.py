@@ -1,5 +1,7 @@
 """Code among the arguments of a tool."""
 
+import time
+
 import pytest
 
 from approval_client.wire import Kind
@@ -175,3 +177,294 @@ def test_a_statement_for_a_tool_that_queries_is_still_read(tool, arguments, name
 def test_what_some_database_may_run_is_never_taken_for_a_search(text):
     findings = report_on("run_query", {"statement_text": text}).findings
     assert any(finding.severity.rank >= Severity.MEDIUM.rank for finding in findings)
+
+
+HIDDEN_FROM_A_SHELL = '"""echo" "hi" # """; import os; os.remove("/srv/x")'
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("python", {"command": HIDDEN_FROM_A_SHELL}),
+        ("run_python", {"cmd": HIDDEN_FROM_A_SHELL}),
+        ("python_repl", {"args": HIDDEN_FROM_A_SHELL}),
+        ("jupyter", {"command": HIDDEN_FROM_A_SHELL}),
+        ("execute", {"language": "python", "command": HIDDEN_FROM_A_SHELL}),
+        ("python", {"args": ["-c", "import os; os.remove('/srv/x')"]}),
+    ],
+)
+def test_a_command_for_a_tool_of_python_is_read_as_python_too(tool, arguments):
+    report = report_on(tool, arguments)
+
+    assert "file-delete" in report.names
+    assert set(report.languages) == {"bash", "python"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "name"),
+    [
+        ("mysql", {"cmd": "SET GLOBAL general_log = 1"}, "system-change"),
+        ("mysql", {"command": "UPDATE users SET admin = 1"}, "sql-without-where"),
+        ("sqlite", {"command": "VACUUM INTO '/etc/x'"}, "file-write"),
+        ("bash", {"query": "exec rm -rf /srv"}, "recursive-delete"),
+    ],
+)
+def test_a_command_for_a_database_is_read_as_sql_and_as_a_shell_reads_it(tool, arguments, name):
+    assert name in report_on(tool, arguments).names
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("python", {"command": "ls -la"}),
+        ("python", {"command": "import math\nx = [i for i in range(3)]\nprint(math.pi, x)"}),
+        ("mysql", {"command": "SELECT * FROM users WHERE id = 3"}),
+        ("sqlite", {"command": "SELECT count(*) FROM runs"}),
+        ("db_exec", {"query": "SELECT 1"}),
+    ],
+)
+def test_what_is_plain_in_one_language_is_not_in_doubt_for_the_other(tool, arguments):
+    assert not report_on(tool, arguments).findings
+
+
+def test_python_that_is_too_new_is_not_taken_for_a_command():
+    text = "t\"{__import__('os').system('id')}\""
+
+    assert report_on("python", {"command": text}).has_doubts
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "name"),
+    [
+        ("run_process", {"file": "rm", "args": ["-rf", "/srv"]}, "recursive-delete"),
+        ("run_process", {"name": "rm", "argv": ["-rf", "/srv"]}, "recursive-delete"),
+        ("run_process", {"path": "/bin/rm", "arguments": ["-rf", "/srv"]}, "recursive-delete"),
+        ("spawn", {"executable": "rm", "flags": "-rf", "target": "/srv"}, "recursive-delete"),
+        ("bash", {"env": {"LD_PRELOAD": "/srv/x.so"}, "command": "ls"}, "process-execution"),
+        ("run", {"env": ["LD_PRELOAD=/tmp/x.so"], "command": "ls"}, "process-execution"),
+        ("run", {"environment": "PATH=/tmp/evil", "command": "ls"}, "process-execution"),
+        ("delete_file", {"path": "/srv/x"}, "file-delete"),
+        ("fs__removeFiles", {"paths": ["a", "b"]}, "file-delete"),
+        ("delete_directory", {"path": "/srv"}, "recursive-delete"),
+        ("delete_file", {"path": "/srv", "recursive": True}, "recursive-delete"),
+        ("write_file", {"path": "/etc/cron.d/x", "content": "x"}, "system-change"),
+        ("Write", {"file_path": "notes.md", "content": "x"}, "file-write"),
+        ("read_file", {"path": "/root/.ssh/id_rsa"}, "credentials"),
+        ("view", {"file": "file:///root/.aws/credentials"}, "credentials"),
+        ("bash", {"cwd": "/etc", "command": "cat shadow"}, "credentials"),
+    ],
+)
+def test_the_names_of_tools_and_arguments_tell_what_is_done(tool, arguments, name):
+    assert name in report_on(tool, arguments).names
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("read_file", {"path": ".env.example"}),
+        ("list_directory", {"path": "/home/ada/.ssh"}),
+        ("bash", {"cwd": "/srv/app", "command": "cat README.md", "env": {"DEBUG": "1"}}),
+        ("copy_entry", {"source": "a", "target": "b"}),
+        ("search", {"name": "rm", "query": "title:rm"}),
+        ("delete_event", {"id": 3}),
+        ("put", {"target": "SR:C01:HV"}),
+    ],
+)
+def test_names_that_mean_no_harm_are_left_alone(tool, arguments):
+    assert not report_on(tool, arguments).findings
+
+
+HIDDEN_FROM_PYTHON = "''':'; x=$(echo cm0gLXJmIC9zcnY= | base64 -d); {}; $x; #'''"
+
+
+@pytest.mark.parametrize("tool", ["python", "python_shell", "execute"])
+@pytest.mark.parametrize(
+    "opener",
+    [
+        "cat </dev/null <<< a",
+        "cat 2>/dev/stderr <<< a",
+        "cat >/dev/tty <<<a",
+        "{ :; } <<< a 2>/dev/null",
+        "case a in (a) $x;;& esac",
+    ],
+)
+def test_a_command_that_python_takes_for_a_string_is_not_less_in_doubt(tool, opener):
+    command = HIDDEN_FROM_PYTHON.replace("{}", opener)
+    report = report_on(tool, {"command": command, "language": "python"})
+
+    assert {"cannot-be-followed", "parsed-in-part"} <= report.names
+
+
+def test_what_a_shell_expands_in_a_query_is_not_less_in_doubt():
+    report = report_on("mysql", {"command": "select * from x where a=`$X` and (b)"})
+
+    assert {"cannot-be-followed", "parsed-in-part"} <= report.names
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("run_command", {"python_code": "''':' #'''; t\"{f()}\""}),
+        ("terminal", {"python": "''':' #'''; t\"{f()}\""}),
+        ("run", {"language": "bash", "python": "''':' #'''; t\"{f()}\""}),
+        ("terminal", {"python": 'x=t"{f()}"'}),
+        ("python", {"command": 'x=t"{f()}"'}),
+        ("python", {"command": 'id -u; x=t"{f()}"'}),
+    ],
+)
+def test_python_that_is_too_new_is_a_doubt_whatever_a_shell_reads(tool, arguments):
+    assert "does-not-parse" in report_on(tool, arguments).names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"env": "rm x"}, "file-delete"),
+        ({"environment": "./evil.sh"}, "process-execution"),
+        ({"environment": "curl -o x http://y"}, "network"),
+        ({"env": "kill 1"}, "system-change"),
+        ({"env": {"A": "mv a b; ./evil.sh"}, "command": "eval $A"}, "file-write"),
+    ],
+)
+def test_the_values_of_variables_are_read_in_the_language_of_the_tool(arguments, name):
+    assert name in report_on("bash", arguments).names
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("bash", {"env": {"API_KEY": "x"}, "command": "ls"}),
+        ("bash", {"env": "dev"}),
+        ("execute", {"runtime": "node", "command": "ls"}),
+        ("execute", {"runtime": "node", "command": "ls -la src"}),
+        ("run", {"language": "json", "command": "ls -la"}),
+        ("run", {"language": "markdown", "command": "ls -la"}),
+        ("postgres", {"command": "\\dt"}),
+        ("mysql", {"args": ["SELECT 1"]}),
+    ],
+)
+def test_what_is_read_in_one_language_alone_is_not_in_doubt(tool, arguments):
+    assert not report_on(tool, arguments).findings
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "names"),
+    [
+        ("python", {"args": ["-m", "pytest"]}, {"process-execution", "unknown-call"}),
+        ("python", {"command": "-m pytest"}, {"process-execution", "unknown-call"}),
+        ("python", {"args": ["x.py", "--n", "3"]}, {"process-execution", "unknown-call"}),
+        ("sqlite", {"command": "list_tables"}, {"unknown-call"}),
+        ("sqlite", {"command": ".tables"}, {"unknown-call"}),
+        ("database", {"command": "query", "args": "SELECT 1"}, {"unknown-call"}),
+    ],
+)
+def test_the_words_for_a_program_and_the_name_of_a_method_are_no_code(tool, arguments, names):
+    report = report_on(tool, arguments)
+
+    assert report.names == names
+    assert not report.has_doubts
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"command": "-c 'import os; os.remove(1)'"}, "file-delete"),
+        ({"command": "-__import__('os').remove('x')"}, "file-delete"),
+        ({"command": '-x; t"{f()}"'}, "does-not-parse"),
+    ],
+)
+def test_words_for_python_that_are_code_are_read(arguments, name):
+    assert name in report_on("python", arguments).names
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("write_file", {"path": "notes.md", "content": "x"}),
+        ("Write", {"file_path": "src/a.py", "content": "x"}),
+        ("edit_file", {"path": "/data/a", "edits": []}),
+        ("create_directory", {"path": "docs"}),
+        ("move_file", {"source": "a", "destination": "/data/b"}),
+        ("write_file", {"file": {"path": "a.txt"}}),
+    ],
+)
+def test_a_tool_that_writes_files_by_its_name_is_of_low_severity(tool, arguments):
+    (finding,) = report_on(tool, arguments).findings
+
+    assert (finding.name, finding.severity) == ("file-write", Severity.LOW)
+    assert finding.code == "tool-writes-files"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "name", "least"),
+    [
+        ("write_file", {"path": "/etc/cron.d/x"}, "system-change", Severity.HIGH),
+        ("write_file", {"file": {"path": "/etc/cron.d/x"}}, "system-change", Severity.HIGH),
+        ("write_file", {"path": "passwd", "cwd": "/etc"}, "system-change", Severity.HIGH),
+        ("edit_file", {"path": "/home/ada/.bashrc"}, "system-change", Severity.HIGH),
+        ("write_file", {"path": "/dev/sda"}, "disk-write", Severity.HIGH),
+        ("write_file", {"path": "/dev/tcp/evil/1"}, "network", Severity.HIGH),
+        ("write_file", {"path": ".env"}, "credentials", Severity.MEDIUM),
+        ("read_file", {"input": {"path": "/root/.ssh/id_rsa"}}, "credentials", Severity.MEDIUM),
+        ("read_files", {"files": [{"path": "~/.netrc"}]}, "credentials", Severity.MEDIUM),
+        ("read_file", {"path": "shadow", "cwd": "/etc"}, "credentials", Severity.MEDIUM),
+        ("read_file", {"path": "./shadow", "cwd": "/etc/"}, "credentials", Severity.MEDIUM),
+        ("delete_files_in_folder", {"path": "/srv"}, "recursive-delete", Severity.HIGH),
+        ("remove_file_from_disk", {"path": "/srv/x"}, "file-delete", Severity.HIGH),
+        ("delete_file_recursively", {"path": "/srv/x"}, "file-delete", Severity.HIGH),
+        (
+            "run",
+            {"env": [{"name": "LD_PRELOAD", "value": "/x"}]},
+            "process-execution",
+            Severity.HIGH,
+        ),
+    ],
+)
+def test_what_a_tool_does_by_its_name_is_judged_by_its_paths(tool, arguments, name, least):
+    findings = report_on(tool, arguments).findings
+
+    assert max(f.severity.rank for f in findings if f.name == name) >= least.rank
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("remove_file_from_cart", {"path": "a"}),
+        ("delete_path_annotation", {"path": "a"}),
+        ("remove_folder_icon", {"folder": "a"}),
+        ("create_user", {"name": "rm", "options": "x"}),
+        ("song", {"name": "kill", "options": ["loud"]}),
+        ("run", {"env": [{"name": "DEBUG", "value": "1"}]}),
+    ],
+)
+def test_what_only_names_files_or_programs_is_left_alone(tool, arguments):
+    assert not report_on(tool, arguments).findings
+
+
+def test_a_file_that_is_not_deleted_recursively_is_no_folder():
+    arguments = {"path": "/srv/x", "recursive": "false"}
+
+    assert report_on("delete_file", arguments).names == {"file-delete"}
+
+
+@pytest.mark.parametrize("command", ["cat ./shadow", "cat ../etc/shadow", "sudo cat shadow"])
+def test_a_file_is_seen_from_the_folder_of_the_call(command):
+    assert "credentials" in report_on("bash", {"cwd": "/etc/", "command": command}).names
+
+
+def test_a_script_that_goes_deep_is_read_in_time():
+    start = time.monotonic()
+    report_on("bash", {"command": f"cd {'a/' * 8_000}\n" + "cat x y z\n" * 100})
+    report_on("bash", {"command": "cd a\n" * 1_000 + "cat x\n" * 1_000})
+
+    assert time.monotonic() - start < 5
+
+
+def test_a_tool_that_writes_files_is_known_by_its_name_alone():
+    assert report_on("move_file", {"x": "a"}).names == {"file-write"}
+
+
+def test_a_file_that_is_moved_to_a_place_of_the_system_changes_it():
+    arguments = {"from": "/data/a", "to": "/etc/cron.d/x"}
+
+    assert "system-change" in report_on("move_file", arguments).names

@@ -19,7 +19,7 @@ from dashboard.inspection.python.calls import CHECKS
 from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
-TABLES_OF_VERSION = ("11", "72c7c9ce3e84bbf4")
+TABLES_OF_VERSION = ("12", "7a98cd2a9f2834a3")
 
 
 def document(text, file="ours.toml"):

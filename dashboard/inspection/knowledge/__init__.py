@@ -71,6 +71,7 @@ class PythonModules:
 
     harmless: WordSet = table(words)
     partly: WordSet = table(words)
+    keeps_files: WordSet = table(words)
     held: WordSet = table(words)
     held_by_stdlib: WordSet = table(words)
     holds_its_own: WordSet = table(words)

@@ -21,9 +21,10 @@ from dashboard.inspection.sentences import SENTENCES
 
 CHECKS = names("""
     argv attribute backend by_name chmod code command engine environ evaluated filename first_mode
-    formula if_given import inplace magic moved named numpy_load open open_method option package
-    path_given plotted pretrained program query saved set_attribute set_own spawned sql target
-    temporary text_given thread timed torch_load types unseen url url_given variable yaml
+    fits_mode formula if_given import inplace magic model moved named numpy_load open open_method
+    option package parent path_given plotted preload pretrained program query rc ruamel saved
+    set_attribute set_own spawned sql stored target temporary terminal text_given thread timed
+    timed_words torch_load types unseen url url_given variable yaml
 """)
 """Names of the functions that look at the arguments of a call in Python, where a row names one."""
 
@@ -73,12 +74,14 @@ class Subcommands(NamedTuple):
         otherwise: What every other subcommand does.
         values: The options before the subcommand that take a value.
         starts: How options begin that name a program; empty if none does.
+        options: What arguments do that begin so, whatever the subcommand.
     """
 
     effects: Mapping[str, tuple[FindingKind, ...]]
     otherwise: tuple[FindingKind, ...]
     values: WordSet = frozenset()
     starts: str = ""
+    options: tuple[Option, ...] = ()
 
 
 class Wrapper(NamedTuple):
@@ -285,23 +288,25 @@ def options(value: Any, where: Location) -> Mapping[str, tuple[Option, ...]]:
     """Read what commands do by their options."""
     options_by_name: dict[str, tuple[Option, ...]] = {}
     for entry, inner in _entries(value, where, {"names", "options"}):
-        rows = _entries(entry["options"], inner.inner("options"), {"begins", "effect"})
-        each = tuple(
-            Option(
-                pattern(row["begins"], at.inner("begins")),
-                _effect(row["effect"], at.inner("effect")),
-            )
-            for row, at in rows
-        )
-        _fill(options_by_name, entry, inner, each)
+        _fill(options_by_name, entry, inner, _options(entry["options"], inner.inner("options")))
     return MappingProxyType(options_by_name)
+
+
+def _options(value: Any, where: Location) -> tuple[Option, ...]:
+    rows = _entries(value, where, {"begins", "effect"})
+    return tuple(
+        Option(
+            pattern(row["begins"], at.inner("begins")), _effect(row["effect"], at.inner("effect"))
+        )
+        for row, at in rows
+    )
 
 
 def subcommands(value: Any, where: Location) -> Mapping[str, Subcommands]:
     """Read what commands do by their subcommand."""
     subcommands_by_name: dict[str, Subcommands] = {}
     for entry, inner in _entries(
-        value, where, {"names", "otherwise"}, {"reads", "values", "rows", "starts"}
+        value, where, {"names", "otherwise"}, {"reads", "values", "rows", "starts", "options"}
     ):
         effects = dict[str, tuple[FindingKind, ...]]()
         reads = {"names": entry.get("reads", "")}
@@ -313,6 +318,7 @@ def subcommands(value: Any, where: Location) -> Mapping[str, Subcommands]:
             _effects(entry["otherwise"], inner.inner("otherwise")),
             words(entry.get("values", ""), inner.inner("values")),
             pattern(entry["starts"], inner.inner("starts")) if "starts" in entry else "",
+            _options(entry.get("options", []), inner.inner("options")),
         )
         _fill(subcommands_by_name, entry, inner, subcommand_table)
     return MappingProxyType(subcommands_by_name)

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from dashboard.inspection import control_system
 from dashboard.inspection.findings import Severity
@@ -26,14 +27,21 @@ from dashboard.inspection.python.notes import (
     UNKNOWN_CALL,
     UNKNOWN_DESTROYS,
     UNKNOWN_IMPORT,
+    written,
 )
-from dashboard.inspection.python.stores import LOADED_FROM, SECRET_NAME, Stores
+from dashboard.inspection.python.stores import LOADED_FROM, Stores, sets_what_runs
 from dashboard.inspection.python.strings import HOLE, UNKNOWN_TEXT, Text, Words, command_line
 from dashboard.inspection.python.values import argument, is_module_name
+from dashboard.inspection.secrets import SECRET_NAME
 
 NAMESPACES = "reaches-namespace"
 _READS = Deed("file-read", Severity.INFO)
 _WRITES = Deed("file-write", Severity.MEDIUM)
+_UNPICKLES = Deed("deserialisation", Severity.HIGH)
+_SAVES = names("save savez write dump dumps to")
+_FITS_WRITES = names("update append ostream")
+_STORES_FIRST = names("group create_array create_group open_like")
+_TYPES_IN = (0x5412, 0x80017472)  # TIOCSTI of Linux and of the BSDs
 _ANYWHERE = Deed("network", Severity.LOW)
 _REMOTE_CODE = Deed("dynamic-code", Severity.HIGH)
 _FOLDERS = ("/", "./", "../", "~")
@@ -41,6 +49,12 @@ _ADDRESS = re.compile(r"(?i)(?:https?|ftps?|s3|gs|wss?|hdfs|sftp|ssh)://")
 _MODE = re.compile(r"[rwaxbtU+]{1,4}(?::\w*|\|\w*)?")
 _NAME_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _QUERY_CALLS = re.compile(r"@\s*\w+\s*[.(]|__|\b(?:import|lambda)\b")
+_MODEL_CALLS = re.compile(
+    r"__|\b(?:import|lambda)\b|\b(?:eval|exec|compile|open|getattr|setattr|globals|locals|vars"
+    r"|input|breakpoint|os|sys|subprocess|shutil|builtins)\b\s*[.(),\]]"
+)
+"""What no formula of a model has; functions such as ``C(x)`` and ``np.log(y)`` are usual."""
+
 _METHOD = re.compile(r"\.\s*(\w{1,60})\s*\(")
 _CHANGING = frozenset("wax+")
 _RIGHTS = 0o6002  # set user, set group, writable by everybody
@@ -90,6 +104,8 @@ class Calls:
                 self.called_as(node, path)
         if self._name_of(node.func) in PYTHON_MODULES.higher_order:
             self._hands_on(node)
+        if self._unpickles(node):
+            self.context.note(node, _UNPICKLES, written(node.func))
 
     def called_as(self, node: ast.Call, path: str) -> None:
         """Note what a call does if ``path`` is what is called."""
@@ -108,6 +124,12 @@ class Calls:
             self.context.note(node, UNKNOWN_CALL, path)
         elif _says_it_destroys(path):
             self.context.note(node, UNKNOWN_DESTROYS, path)
+
+    def _unpickles(self, node: ast.Call) -> bool:
+        """Whether a call allows objects that may run code, whoever reads them."""
+        values = [k.value for k in node.keywords if k.arg == "allow_pickle"]
+        saves = not _SAVES.isdisjoint(self._name_of(node.func).split("_"))
+        return bool(values) and not saves and not _is(values[0], value=False)
 
     def _writes(self, node: ast.Call, path: str) -> bool:
         """Whether a method of an unknown object may write to a control system."""
@@ -153,9 +175,10 @@ class Calls:
 
 
 def _says_it_destroys(path: str) -> bool:
-    """Whether a function of a library that nobody knows has a name that means to delete."""
+    """Whether a function has a name that means to delete, of files or of what nobody knows."""
     root, dot, _ = path.partition(".")
-    if not dot or not root.isidentifier() or is_known(root):
+    keeps_files = root in PYTHON_MODULES.keeps_files and not called(path)
+    if not dot or not root.isidentifier() or (is_known(root) and not keeps_files):
         return False
     name = path.rpartition(".")[2]
     return not VERBS.destroying.isdisjoint(word.lower() for word in _NAME_WORDS.findall(name))
@@ -268,7 +291,8 @@ def _filename(call: Called) -> None:
 
 def _inplace(call: Called) -> None:
     inplace = call.argument(1, "inplace")
-    call.note(_READS if inplace is None or _is(inplace, value=False) else None)
+    is_reading = (inplace is None and not call.is_open_ended) or _is(inplace, value=False)
+    call.note(_READS if is_reading else None)
 
 
 def _target(call: Called) -> None:
@@ -641,6 +665,89 @@ def _magic(call: Called) -> None:
     call.doubt("runs-out-of-sight")
 
 
+def _fits_mode(call: Called) -> None:
+    if any(not t.known or t.value in _FITS_WRITES for t in call.texts(call.argument(1, "mode"))):
+        call.note()
+
+
+def _model(call: Called) -> None:
+    """A formula of a statistical model is evaluated as Python, and functions in it are usual."""
+    for text in call.texts(call.argument(0, "formula", "formula_like")):
+        if not text.known:
+            call.note(UNKNOWN_CALL)
+        elif _MODEL_CALLS.search(text.value) or any(
+            called(f"?.{name}") for name in _METHOD.findall(text.value)
+        ):
+            call.note()
+
+
+def _parent(call: Called) -> None:
+    """To find a module within a package, the package is imported."""
+    for text in call.texts(call.argument(0, "name", "fullname", "module_or_name")):
+        if not text.known or ("." in text.value and not is_known(text.value)):
+            call.note()
+
+
+def _preload(call: Called) -> None:
+    modules = call.argument(0, "module_names", "modules_names")
+    elements = modules.elts if isinstance(modules, ast.List | ast.Tuple | ast.Set) else []
+    for text in [t for node in elements for t in call.texts(node)] or [UNKNOWN_TEXT]:
+        if not text.known or not is_known(text.value):
+            call.note()
+
+
+def _rc(call: Called) -> None:
+    """A setting of matplotlib may name a module or a program."""
+    for mapping in call.node.args[:1]:
+        keys = zip(mapping.keys, mapping.values, strict=True) if _is_dict(mapping) else ()
+        for key, value in keys:
+            texts = call.texts(key) if key else []
+            if any(sets_what_runs(text, v) for text in texts for v in call.texts(value)):
+                call.note()
+
+
+def _is_dict(node: ast.expr) -> TypeGuard[ast.Dict]:
+    return isinstance(node, ast.Dict)
+
+
+def _ruamel(call: Called) -> None:
+    kinds = call.argument(0, "typ")
+    nodes = kinds.elts if isinstance(kinds, ast.List | ast.Tuple) else [kinds] if kinds else []
+    if any(not text.known or text.value == "unsafe" for n in nodes for text in call.texts(n)):
+        call.note()
+
+
+def _stored(call: Called) -> None:
+    is_first = call.path.rpartition(".")[2] in _STORES_FIRST and call.node.args
+    store = call.named("store") or call.named("path") or (call.node.args[0] if is_first else None)
+    if store is not None and not _is(store, value=None) and not _to_memory(call):
+        call.note()
+
+
+def _terminal(call: Called) -> None:
+    """A character may be put where a terminal reads what is typed."""
+    request = call.argument(1, "request")
+    if isinstance(request, ast.Constant):
+        if request.value in _TYPES_IN:
+            call.note()
+    elif request is not None:
+        for path in call.context.evaluator.paths(request):
+            if path.endswith("TIOCSTI"):
+                call.note()
+            elif "." not in path:
+                call.note(UNKNOWN_CALL)
+
+
+def _timed_words(call: Called) -> None:
+    words = call.argument(0, "args")
+    nodes = words.elts if isinstance(words, ast.List | ast.Tuple) else []
+    texts = [text for node in nodes for text in call.texts(node)] or [UNKNOWN_TEXT]
+    call.note()
+    for text in texts:
+        if not text.value.startswith("-"):
+            call.context.adopt(call.node, call.context.nested.python(text))
+
+
 Check = Callable[[Called], None]
 CHECKS: dict[str, Check] = {
     "variable": _variable,
@@ -689,13 +796,23 @@ CHECKS: dict[str, Check] = {
     "pretrained": _pretrained,
     "sql": _sql,
     "magic": _magic,
+    "fits_mode": _fits_mode,
+    "model": _model,
+    "parent": _parent,
+    "preload": _preload,
+    "rc": _rc,
+    "ruamel": _ruamel,
+    "stored": _stored,
+    "terminal": _terminal,
+    "timed_words": _timed_words,
 }
 """By the names that the tables use."""
 
 QUIET = names("""
-    attribute backend by_name chmod engine environ evaluated filename first_mode formula if_given
-    import inplace moved named numpy_load open open_method option package path_given plotted
-    pretrained query saved set_attribute set_own sql target temporary text_given thread timed
-    torch_load types url url_given variable yaml
+    attribute backend by_name chmod engine environ evaluated filename first_mode fits_mode formula
+    if_given import inplace model moved named numpy_load open open_method option package parent
+    path_given plotted preload pretrained query rc ruamel saved set_attribute set_own sql stored
+    target temporary terminal text_given thread timed timed_words torch_load types url url_given
+    variable yaml
 """)
 """Checks that decide by the arguments: naming such a function is not a finding yet."""

@@ -34,6 +34,7 @@ class Judge:
             ast.Attribute: self._attribute,
             ast.Call: self._call,
             ast.Subscript: self._subscript,
+            ast.Assign: self._assigned,
             ast.BinOp: self._built,
             ast.JoinedStr: self._built,
             **self._statements.handlers(),
@@ -72,6 +73,11 @@ class Judge:
             self._references.reference(node)
             self._annotations.subscript(node)
         self._stores.subscript(node)
+
+    def _assigned(self, node: ast.Assign) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Subscript):
+                self._stores.setting(target, node.value)
 
     def _call(self, node: ast.Call) -> None:
         self._calls.call(node)

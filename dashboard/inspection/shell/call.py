@@ -47,6 +47,9 @@ class Stdin(NamedTuple):
 class Shell(Protocol):
     """The reader of the script: judges call it for commands and code within commands."""
 
+    folder: str
+    """Where the script went last, ``""`` if it is not known."""
+
     @property
     def notes(self) -> Notes:
         """Where findings are written down."""
@@ -72,6 +75,7 @@ class ShellCall:
         name: The program, without its folder, in lower case unless it is known as it stands.
         args: Its words after the name.
         depth: How many programs started each other to start this one.
+        line_filter: What a line of its output has to hold to be shown, ``""`` if all of it is.
     """
 
     name: str
@@ -79,6 +83,7 @@ class ShellCall:
     stdin: Stdin | None
     shell: Shell
     depth: int = 0
+    line_filter: str = ""
 
     def add(self, *kinds: FindingKind) -> None:
         """Write down what it does."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 from dashboard.inspection import effects
 from dashboard.inspection.knowledge import SHELL_COMMANDS
 from dashboard.inspection.notes import doubt, names
+from dashboard.inspection.secrets import SECRET_NAME
 from dashboard.inspection.shell.call import (
     NOT_CONSTANT,
     Handlers,
@@ -19,8 +21,24 @@ from dashboard.inspection.shell.call import (
 )
 from dashboard.inspection.shell.paths import writing
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
-from dashboard.inspection.shell.wrappers import assigning
+from dashboard.inspection.shell.wrappers import assigning, shows_environment
 from dashboard.inspection.sql import inspect_sql
+
+_JQ_ENVIRONMENT = re.compile(r"(?:(?<![\w.$])env\b(?!\s*:)|\$ENV\b)(?:\.(\w+)|\[\"(\w+)\"\])?")
+_JQ_STRINGS = re.compile(rf"{_JQ_ENVIRONMENT.pattern}|\"(?:[^\"\\]|\\.)*\"")
+"""The same, or a string, so that what stands in one is not taken for a name."""
+
+_JQ_VALUES = {
+    **dict.fromkeys(names("--arg --argjson --slurpfile --rawfile --argfile"), 2),
+    **dict.fromkeys(names("--indent -L --library-path"), 1),
+}
+"""Options of jq by how many words behind them are their values."""
+
+_PS_ENVIRONMENT = re.compile(r"[a-df-zA-Z]*e[a-zA-Z]*")
+_PS_VALUES = re.compile(
+    r"-[A-Za-z]*[CGUgpqstuoO]|--(?:pid|ppid|user|group|format|sort|tty|[a-z]*id)"
+)
+"""Options of ps whose value may be the next word."""
 
 _SQL_UNKNOWN = doubt("cannot-be-followed", "statements-not-known")
 _SQL_SHELL = re.compile(
@@ -283,6 +301,29 @@ _SQL_WRITES = {
 }
 """Options of clients that name a file to write."""
 
+_CLIENT_ASKS = {
+    "psql": re.compile(
+        r"^[ \t]*\\(?:d[a-zA-Z]*[S+]{0,2}|l\+?|list\+?|z|s[fv]\+?|conninfo|encoding|x|timing|dt|q)"
+        r"(?:[ \t]+[\w.*?+\"-]+)*[ \t]*;?[ \t]*$",
+        re.MULTILINE,
+    ),
+    "sqlite3": re.compile(
+        r"^\.(?:tables?|schema|fullschema|index(?:es)?|indices|databases|headers?|mode|show|help"
+        r"|version|dbinfo|stats|timer|width|nullvalue|separator|bail|changes|echo|eqp|quit|exit)"
+        r"(?:[ \t]+[\w.%,-]+)*[ \t]*$",
+        re.MULTILINE,
+    ),
+}
+"""Commands of clients that show something or say how; no word of theirs can begin another one."""
+
+
+def without_questions(text: str) -> str:
+    """Return statements without what the clients of databases only show."""
+    for asks in _CLIENT_ASKS.values():
+        text = asks.sub("", text)
+    return text
+
+
 _SQL_RUNS = re.compile(r"--(?:pag|pl|defaults-(?:file|extra)).*")
 """Options of clients that name a program, a library or a file of options."""
 
@@ -323,8 +364,54 @@ def _database_input(call: ShellCall, dialect: str) -> None:
 def _read_sql(call: ShellCall, text: str, dialect: str) -> None:
     if _SQL_SHELL.search(text):
         call.add(effects.RUNS_COMMAND)
-    else:
-        call.shell.notes.adopt(inspect_sql(text, dialect=dialect))
+        return
+    asks = _CLIENT_ASKS.get(call.name)
+    statements = asks.sub("", text) if asks else text
+    if statements.strip() or not text.strip():
+        call.shell.notes.adopt(inspect_sql(statements, dialect=dialect))
+
+
+def environment(call: ShellCall) -> None:
+    """Judge what prints variables: ``printenv``, and ``set`` where it sets nothing."""
+    variables = call.operands()
+    if call.name == "set" and call.args:
+        return
+    if not variables:
+        shows_environment(call)
+    elif any(not word.known or SECRET_NAME.search(word.text) for word in variables):
+        call.add(effects.SHOWS_SECRETS)
+
+
+def jq(call: ShellCall) -> None:
+    """Judge ``jq``, whose programs can read the environment."""
+    program = _jq_program(call)
+    # What is computed within a string, and a comment, may have quotes of their own.
+    has_plain_strings = "\\(" not in program and "#" not in program
+    pattern = _JQ_STRINGS if has_plain_strings else _JQ_ENVIRONMENT
+    for match in pattern.finditer(program):
+        name = match[1] or match[2]
+        if not match[0].startswith('"') and (not name or SECRET_NAME.search(name)):
+            call.add(effects.SHOWS_SECRETS)
+
+
+def _jq_program(call: ShellCall) -> str:
+    """Return the first word that is no option, nor the value of one: the program."""
+    words = list(call.args)
+    while words:
+        word = words.pop(0)
+        if word.text == "--":
+            return words[0].text if words else ""
+        if not word.text.startswith("-") or word.text == "-" or word.text.startswith("-env"):
+            return word.text
+        del words[: _JQ_VALUES.get(word.text, 0)]
+    return ""
+
+
+def ps(call: ShellCall) -> None:
+    """Judge ``ps``, which shows the environment of others where a word without dash asks."""
+    for previous, word in pairwise([Word(""), *call.args]):
+        if _PS_ENVIRONMENT.fullmatch(word.text) and not _PS_VALUES.fullmatch(previous.text):
+            call.add(effects.SHOWS_SECRETS)
 
 
 def redis(call: ShellCall) -> None:
@@ -348,4 +435,7 @@ HANDLERS: Handlers = {
     other_interpreter: SHELL_COMMANDS.interpreters,
     database: _SQL_OPTIONS.keys(),
     redis: names("redis-cli"),
+    environment: names("printenv set"),
+    jq: names("jq"),
+    ps: names("ps"),
 }

@@ -37,6 +37,9 @@ _AMISS = {
 
 _PYTHON = re.compile(r"python|pypy", re.IGNORECASE)
 _DATABASE = re.compile(rf"\b(?:{'|'.join(DATABASES)})\b")
+_THROWN_AWAY = re.compile(r"(?<=[ \t])\d?>>?[ \t]*/dev/null[ \t]+(?=<<<)")
+"""A redirection to nowhere, which the grammar cannot read before a text that is handed in."""
+
 _GLUED = re.compile(r"[^\s\\]\\\r?\n(?=\S)|^[ \t]*\\\r?\n", re.MULTILINE)
 
 
@@ -44,17 +47,18 @@ ReadPython = Callable[[str], list[Finding]]
 
 
 def inspect_script(
-    source: str, *, python: ReadPython, block: int = 0, is_code: bool = True
+    source: str, *, python: ReadPython, block: int = 0, is_code: bool = True, folder: str = ""
 ) -> list[Finding]:
     """Return what a script does, or may do.
 
     Args:
         python: Says what Python does that the script runs.
         is_code: Whether it is certainly a script. Prose is not read for commands in mid-sentence.
+        folder: Where it is to run, ``""`` if that is not known.
     """
     notes = Notes(block)
     with notes.at(1, source.count("\n") + 1):
-        _Reading(notes, python, is_code=is_code).read(source)
+        _Reading(notes, python, is_code=is_code, folder=folder).read(source)
     return notes.found
 
 
@@ -69,8 +73,10 @@ class _Reading:
         functions: frozenset[str] = frozenset(),
         *,
         is_code: bool = True,
+        folder: str = "",
     ) -> None:
         self.notes = notes
+        self.folder = folder
         self.read_python = python
         self._level = level
         self._functions = functions
@@ -99,11 +105,16 @@ class _Reading:
 
     def _read(self, text: str, notes: Notes, stdin: Stdin | None) -> None:
         check_text(text, notes)
-        source = as_source(text.replace("\r\n", "\n").replace("\0", ""))
+        code = _THROWN_AWAY.sub("", text.replace("\r\n", "\n").replace("\0", ""))
+        source = as_source(code)
         root = tree_sitter.Parser(_BASH).parse(source).root_node
         scope = ShellScope(root)
         inner = _Reading(
-            notes, self.read_python, self._level + 1, self._functions | scope.functions
+            notes,
+            self.read_python,
+            self._level + 1,
+            self._functions | scope.functions,
+            folder=self.folder,
         )
         for node, code in check_tree(every(root), source, notes):
             with notes.at(node.start_point.row + 1, node.end_point.row + 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -36,6 +37,21 @@ _MOST_SUBCOMMANDS = 2
 _HELPS_AFTER_ONE = names("git systemctl")
 _HELPS_BY_LETTER = names("docker podman nerdctl kubectl oc helm")
 _ATTACHED = re.compile(r"^-f(?=.)|^--[\w-]+=")
+_CERTIFICATES = names("x509 crl")
+_GOES = names("cd pushd")
+_LONGEST_FOLDER = 300
+"""Characters. Of a script that goes deeper it is not remembered where it is."""
+
+_READS_FILES = names("""
+    cat tac nl head tail less more most bat view vi vim nvim nano emacs ed grep egrep fgrep rgrep
+    zgrep rg ag ack sed awk gawk mawk cut sort uniq paste join comm diff cmp sdiff colordiff wdiff
+    vimdiff base64 base32 basenc xxd od hexdump hd strings cp mv ln install tar zip gzip bzip2 xz
+    zstd 7z cpio split csplit fold fmt rev tr column pr dd tee scp rsync sftp curl wget nc ncat
+    socat openssl gpg gpg2 age ssh ssh-add john hashcat unshadow iconv source . jq yq python perl
+    ruby node php mapfile readarray zcat bzcat xzcat look shuf
+""")
+"""Commands whose words are files in the folder that the script is in."""
+
 _READS_COMMANDS = names("gdb lldb")
 _TELLING = 8
 """So many of a program's first words may be subcommands and options that tell what it does."""
@@ -59,6 +75,11 @@ _COMPUTED_NAME = doubt(
 )
 
 
+def is_known(program: str) -> bool:
+    """Whether a judge knows a program, which may be named with its folder."""
+    return _known_name(program.rpartition("/")[2]) in JUDGES
+
+
 def may_tell(line: str) -> bool:
     """Whether the line begins a known command that is not simply harmless."""
     for match in _BEGINS.finditer(line):
@@ -72,7 +93,9 @@ def may_tell(line: str) -> bool:
 def judge(call: ShellCall) -> None:
     """Write down what the command in ``call.args`` does; its first word names the program."""
     head, *args = call.args
-    call.add(*touching(args))
+    if not _reads_certificate(call):
+        reads = _known_name(head.text.rpartition("/")[2]) in _READS_FILES
+        call.add(*touching(args, call.shell.folder if reads else ""))
     if (head.pattern and head.text != "[") or not head.known or head.guessed:
         call.add(_COMPUTED_NAME)
     if head.fetched:
@@ -94,6 +117,16 @@ def judge(call: ShellCall) -> None:
             name,
         )
     _by_name(replace(call, name=_known_name(name), args=tuple(args)), is_file=bool(slash))
+
+
+def _reads_certificate(call: ShellCall) -> bool:
+    """Whether openssl only shows a certificate, whose file has the name of a key's."""
+    head, *args = call.args
+    return (
+        head.text == "openssl"
+        and any(word.text in _CERTIFICATES for word in args[:1])
+        and _only_looks(replace(call, name="openssl", args=tuple(args)))
+    )
 
 
 def _by_name(call: ShellCall, *, is_file: bool) -> None:
@@ -180,7 +213,18 @@ def _only_looks(call: ShellCall) -> bool:
 
 
 def _harmless(call: ShellCall) -> None:
-    pass
+    if call.name in _GOES:
+        _go(call)
+
+
+def _go(call: ShellCall) -> None:
+    """Remember where the script goes: what its commands name is seen from there."""
+    folders = [word for word in call.operands() if word.text != "-"]
+    if len(folders) == 1 and folders[0].known and not folders[0].guessed:
+        joined = posixpath.normpath(posixpath.join(call.shell.folder, folders[0].text))
+        call.shell.folder = joined if len(joined) <= _LONGEST_FOLDER else ""
+    else:
+        call.shell.folder = ""
 
 
 def _whatever_its_arguments(call: ShellCall) -> None:

@@ -6,11 +6,12 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from dashboard.inspection.effects import READS_SECRETS, WRITES_DISK, WRITES_FILE
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.notes import FindingKind
-from dashboard.inspection.shell.words import Word
+from dashboard.inspection.shell.words import UNKNOWN, Word
 
 _HARMLESS = re.compile(r"/dev/(?:null|stdin|stdout|stderr|tty|zero|full|fd/\d+)|-")
 _DISKS = re.compile(
@@ -29,7 +30,7 @@ _SECRETS = re.compile(
     r"(?:^|.*[/=:@])(?:\.ssh/(?:id_\w+|identity|.*\.pem)|id_(?:rsa|dsa|ecdsa|ed25519)|\.netrc|_netrc"
     r"|\.aws/credentials|\.pgpass|\.my\.cnf|\.git-credentials|\.docker/config\.json|\.npmrc|\.pypirc"
     r"|\.kube/config|\.config/gh/hosts\.yml|\.config/gcloud/.*|\.gnupg/.*|\.env(?:\.\w+)?"
-    r"|etc/g?shadow-?|master\.passwd|[\w.-]+\.(?:pem|p12|pfx|keystore|kdbx)|proc/\w+/environ"
+    r"|etc/g?shadow-?|master\.passwd|[\w.-]+\.(?:pem|p12|pfx|keystore|kdbx)|proc/[^/\s]+/environ"
     r"|credentials\.json|\.vault-token|\.password-store/.*)$"
 )
 _SECRET_FOLDERS = re.compile(r"(?:.*/)?\.(?:ssh|aws|gnupg|password-store)(?:/[*.]*)?$")
@@ -44,9 +45,13 @@ _SECRET_FILES = (
     ("", ".git-credentials"),
     ("", "key.pem"),
 )
+_EXAMPLES = re.compile(r"(?:.*[/:])?\.env\.(?:example|sample|template|dist)$")
 _PATTERN = re.compile(r"[*?\[{]")
 _WRITES_SYSTEM = FindingKind("system-change", Severity.HIGH, "writes-system-folder")
 _CONNECTS = FindingKind("network", Severity.HIGH, "connects-program")
+_DEPTH = 6
+"""So many of the last parts of a path tell whether it usually holds credentials."""
+
 _READING_OPERATORS = {"<", "<&", "<&-", ">&-"}
 
 
@@ -63,17 +68,32 @@ def writing(target: Word) -> Iterator[FindingKind]:
         yield WRITES_FILE
 
 
-def touching(words: Iterable[Word]) -> Iterator[FindingKind]:
-    """Say what the mere naming of some paths tells."""
+def touching(words: Iterable[Word], folder: str = "") -> Iterator[FindingKind]:
+    """Say what the mere naming of some paths tells, seen from a folder."""
     for word in words:
+        is_inside = folder and word.text and word.text[0] not in "-/~"
         if _NETWORK.match(word.text):
             yield _CONNECTS
-        elif holds_secrets(word.text):
+        elif holds_secrets(word.text) or (is_inside and holds_secrets(seen(folder, word.text))):
             yield READS_SECRETS
 
 
+def seen(folder: str, path: str) -> str:
+    """Return a path as it is seen from a folder, as much of it as tells what it holds."""
+    joined = posixpath.normpath(posixpath.join(folder, path))
+    return "/".join(joined.split("/")[-_DEPTH:])
+
+
+def is_elsewhere(path: str) -> bool:
+    """Whether a path leads out of the folder that a script works in, or may do so."""
+    return path.startswith(("/", "~", UNKNOWN)) or ".." in path.split("/")
+
+
+@lru_cache(maxsize=4096)
 def holds_secrets(path: str) -> bool:
     """Whether a path, or one that a pattern stands for, usually holds credentials."""
+    if _EXAMPLES.match(path):
+        return False
     if _SECRETS.match(path) or _SECRET_FOLDERS.match(path):
         return True
     return _PATTERN.search(path) is not None and any(map(_may_be_secret, _alternatives(path)))
@@ -98,9 +118,9 @@ def _may_be_secret(pattern: str) -> bool:
     )
 
 
-def redirecting(operator: str, target: Word) -> Iterator[FindingKind]:
-    """Say what a redirection does."""
-    yield from touching([target])
+def redirecting(operator: str, target: Word, folder: str = "") -> Iterator[FindingKind]:
+    """Say what a redirection does in a folder."""
+    yield from touching([target], folder)
     if operator in _READING_OPERATORS:
         return
     if operator == ">&" and re.fullmatch(r"\d+-?", target.text):

@@ -16,10 +16,11 @@ from dashboard.inspection.shell.call import (
     NOT_CONSTANT,
     Handlers,
     ShellCall,
+    beginnings,
     names_input,
     takes_value,
 )
-from dashboard.inspection.shell.paths import writing
+from dashboard.inspection.shell.paths import is_elsewhere, writing
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
 _GIT_FORCES = r"-[a-z]*f|--force.*|--mirror|--delete|-d|--prune|\+.*|:.+"
@@ -28,7 +29,16 @@ _GIT_HIDES = re.compile(
     r"|clone (?:-[lsqvn46]*[uc]|--co|--u)|ls-remote --u|push --e|\S+ ext::"
     r"|\S+ --(?:upl|rece|exe|op)).*"
 )
+_GIT_DRIVERS = re.compile(r"--(?:ext-d|textc).*")
+"""Options by which programs that the settings name show what has changed, as some do anyway."""
+
 _GIT_ONLY_SHOWS = r"-[dfxXq]*n[dfxXqn]*|--dry-run"
+_SECRETS = re.compile(r"(?:[\w.,-]+,)?secrets?(?:[,./]|$)")
+_NAMES_ONLY = re.compile(
+    r"wide|name|custom-columns=(?:\w+:\.(?:metadata\.(?:name|namespace|creationTimestamp)|type|kind)"
+    r"(?:,|$))+"
+)
+_GIT_FOLDERS = names("-C --git-dir --work-tree")
 _GIT_SETS = re.compile(r"-c|--config-env.*|--exec-path=.*")
 _REWRITES = FindingKind("network", Severity.HIGH, "rewrites-repository")
 _GROUPED = names("container image")
@@ -36,6 +46,7 @@ _MANAGED = (["volume"], ["network"])
 _MAKES = (["create"], ["connect"], ["disconnect"])
 _SETS_UP = replace(effects.CHANGES_SYSTEM, severity=Severity.MEDIUM)
 _STARTS_CONTAINERS = names("docker podman nerdctl")
+_CLUSTERS = names("kubectl oc")
 _RUNS_SCRIPTS = names("deno bun uv")
 _ASKS_PIP = re.compile(
     r"[^-].*|-[oulevq]+|--(?:outdated|uptodate|local|user|editable|pre|format|not-required|verbose"
@@ -73,6 +84,9 @@ def subcommands(call: ShellCall) -> None:
         return
     if table.starts and any(re.match(table.starts, word.text) for word in call.args):
         call.add(effects.RUNS_PROGRAM)
+    for option in table.options:
+        if any(re.match(option.pattern, word.text) for word in call.args):
+            call.add(option.effect)
     effects_of_word = table.effects.get(words[0].text, table.otherwise)
     call.add(*effects_of_word)
     if effects_of_word == table.otherwise or effects.RUNS_PROGRAM in effects_of_word:
@@ -111,6 +125,17 @@ def containers(call: ShellCall) -> None:
         call.add(_ESCAPES)
 
 
+def cluster(call: ShellCall) -> None:
+    """Judge ``kubectl``, which prints what secrets hold where it prints all of them."""
+    subcommands(call)
+    table = SHELL_OPTIONS.subcommands[call.name]
+    texts = [word.text for word in call.operands(values="no", names=table.values)]
+    form = call.option("o", *beginnings("--output", 5), *beginnings("--template", 5))
+    about_secrets = any(_SECRETS.match(text) for text in texts[1:])
+    if texts[:1] == ["get"] and about_secrets and form and not _NAMES_ONLY.fullmatch(form.text):
+        call.add(effects.SHOWS_SECRETS)
+
+
 def git(call: ShellCall) -> None:
     """Judge ``git``."""
     words = list(call.args)
@@ -118,6 +143,9 @@ def git(call: ShellCall) -> None:
         text = words.pop(0).text
         if _GIT_SETS.fullmatch(text):
             call.add(effects.RUNS_COMMAND)
+        folder = words[0].text if text in _GIT_FOLDERS and words else text.partition("=")[2]
+        if text.partition("=")[0] in _GIT_FOLDERS and is_elsewhere(folder):
+            call.add(effects.SETTINGS_ELSEWHERE)
         if takes_value(text, "", GIT.values):
             words[:1] = []
     if not words or words[0].opaque:
@@ -132,6 +160,8 @@ def _git_subcommand(call: ShellCall, name: str, words: list[Word]) -> None:
         call.add(MAYBE_AN_OPTION)
     if any(_GIT_HIDES.fullmatch(f"{name} {text}") for text in texts):
         call.add(effects.RUNS_COMMAND)
+    if any(map(_GIT_DRIVERS.fullmatch, texts)):
+        call.add(effects.RUNS_PROGRAM)
     if any(text.startswith("--output") for text in texts):
         call.add(effects.WRITES_FILE)
     if name in GIT.reads or _only_lists(name, texts):
@@ -159,6 +189,8 @@ def _only_lists(name: str, texts: list[str]) -> bool:
         return any(re.fullmatch(_GIT_ONLY_SHOWS, text) for text in options) and all(
             re.fullmatch(listing, text) for text in options
         )
+    if name == "remote" and texts[0] == "show" and texts[1:] and "-n" not in texts:
+        return False  # it asks the other machine
     words = [texts[0], *(text for text in texts if text.startswith("-"))]
     return all(re.fullmatch(listing, text) for text in words)
 
@@ -210,7 +242,8 @@ def windows(call: ShellCall) -> None:
 
 
 HANDLERS: Handlers = {
-    subcommands: SHELL_OPTIONS.subcommands.keys() - _STARTS_CONTAINERS,
+    subcommands: SHELL_OPTIONS.subcommands.keys() - _STARTS_CONTAINERS - _CLUSTERS,
+    cluster: _CLUSTERS,
     containers: _STARTS_CONTAINERS,
     git: names("git"),
     ssh: names("ssh autossh"),

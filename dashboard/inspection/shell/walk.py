@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -12,11 +12,12 @@ from tree_sitter import Node
 from dashboard.inspection import effects
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.knowledge import SHELL_COMMANDS
-from dashboard.inspection.notes import FindingKind, Notes, doubt
+from dashboard.inspection.notes import FindingKind, Notes, doubt, names
+from dashboard.inspection.secrets import SECRET_NAME
 from dashboard.inspection.shell.call import Shell, ShellCall, Stdin
 from dashboard.inspection.shell.paths import is_input, redirecting
 from dashboard.inspection.shell.scope import ShellScope, every
-from dashboard.inspection.shell.words import Word, plain, text_of, words_of
+from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word, plain, text_of, words_of
 from dashboard.inspection.shell.wrappers import assigning
 
 _REDIRECTS = {"file_redirect", "heredoc_redirect", "herestring_redirect"}
@@ -40,6 +41,25 @@ _OTHER_NAME = doubt(
 _NOT_FOR_FUNCTIONS = (
     SHELL_COMMANDS.harmless | SHELL_COMMANDS.shadowed | SHELL_COMMANDS.commands.keys()
 )
+_CHOOSES = names("grep egrep fgrep rg ag")
+_KEEPS_OTHERS = re.compile(r"-[a-zA-Z]*[vefABC]|--")
+_PLAIN_TEXT = re.compile(r"[\w^$|.-]*[A-Za-z]{2}[\w^$|.=-]*")
+_KEEPS_NAMES = ("-d= -f1", "-d = -f1", "-d= -f 1", "-d = -f 1", "-f1 -d=", "-f 1 -d =", "-f1 -d =")
+_NO_VALUES = "="
+"""What stands for the filter of a command that lets no value through: no name of a secret."""
+
+_SHOWS_ALL = re.compile(r"(?:export|declare|typeset|readonly)(?:\s+-[px]+)*\s*")
+"""Builtins that print all variables where they name none."""
+
+_TABLES = names("BASH_ALIASES galiases saliases")
+"""Tables of a shell that hold code, by the name under which it runs."""
+
+_TABLES_OF_ZSH = names("aliases functions commands")
+"""The same, under names that another shell leaves to the script."""
+
+_PATHS_OF_ZSH = names("path fpath cdpath module_path")
+_OWN_PATH = re.compile(r"\$\{?path\b")
+_ENTRY = re.compile(r"\]=(\"[^\"]*\"|'[^']*'|[^\s)]+)")
 _SHADOWS = FindingKind("dynamic-code", Severity.MEDIUM, "shadows-command")
 _FORK_BOMB = FindingKind("system-change", Severity.HIGH, "fork-bomb")
 
@@ -47,7 +67,8 @@ _FORK_BOMB = FindingKind("system-change", Severity.HIGH, "fork-bomb")
 class _Visit(NamedTuple):
     """A node still to be seen, what its commands read, and words that belong to it.
 
-    ``unquotes`` says whether it stands where single quotes are no protection.
+    ``unquotes`` says whether it stands where single quotes are no protection, ``line_filter`` what
+    the next command in a pipeline lets through.
     """
 
     node: Node
@@ -55,6 +76,7 @@ class _Visit(NamedTuple):
     redirects: tuple[Node, ...] = ()
     function: str = ""
     unquotes: bool = False
+    line_filter: str = ""
 
 
 class ShellWalk:
@@ -90,7 +112,7 @@ class ShellWalk:
             case "function_definition":
                 yield from self._function(visit)
             case "variable_assignment" | "declaration_command" | "test_command":
-                self._values(node)
+                self._values(node, visit.line_filter)
                 yield from self._below(visit, node.named_children)
             case "for_statement" | "unset_command":
                 self._names(node)
@@ -104,7 +126,7 @@ class ShellWalk:
         for child in children:
             if unquotes and child.type in _RAW and _EXPANSION.search(plain(child)):
                 self._notes.add(_CODE_IN_VALUE)
-            if child.named_child_count:
+            if child.named_child_count or child.type == "declaration_command":
                 stdin = _inherited(child, visit.stdin)
                 yield _Visit(child, stdin, function=visit.function, unquotes=unquotes)
 
@@ -118,7 +140,9 @@ class ShellWalk:
         if visit.stdin and words[0].text == visit.function:
             self._notes.add(_FORK_BOMB)
         stdin = self._input(redirects) or visit.stdin
-        self._shell.judge(ShellCall("", tuple(words), stdin, self._shell))
+        self._shell.judge(
+            ShellCall("", tuple(words), stdin, self._shell, line_filter=visit.line_filter)
+        )
 
     def _words(self, node: Node, redirects: Iterable[Node]) -> list[Word]:
         names = node.children_by_field_name("name")
@@ -158,9 +182,23 @@ class ShellWalk:
 
     def _pipeline(self, visit: _Visit) -> Iterator[_Visit]:
         stdin, stages = visit.stdin, visit.node.named_children
-        for stage in stages:
-            yield _Visit(stage, stdin, function=visit.function)
+        for stage, following in zip_longest(stages, stages[1:]):
+            line_filter = self._filter_of(following) if following is not None else ""
+            yield _Visit(stage, stdin, function=visit.function, line_filter=line_filter)
             stdin = self._printed(stage, stdin)
+
+    def _filter_of(self, stage: Node) -> str:
+        """Return the plain text by which a command chooses among the lines that it reads."""
+        words = self._words(stage, []) if stage.type == "command" else []
+        name, *args = words or [Word("")]
+        operands = [word for word in args if not word.text.startswith("-")]
+        texts = [word.text if word.known and not word.guessed else "" for word in operands]
+        if name.known and not self._shell.is_function(name.text):
+            options = " ".join(word.text for word in args)
+            if name.text == "wc" or (name.text == "cut" and options in _KEEPS_NAMES):
+                return _NO_VALUES
+        chooses = name.text in _CHOOSES and not any(_KEEPS_OTHERS.match(w.text) for w in args)
+        return texts[0] if chooses and texts and _PLAIN_TEXT.fullmatch(texts[0]) else ""
 
     def _printed(self, stage: Node | None, stdin: Stdin | None) -> Stdin:
         """Return what the next command in a pipeline reads."""
@@ -213,7 +251,7 @@ class ShellWalk:
         for target in node.children_by_field_name("destination")[:1]:
             word = text_of(target, self._scope)
             if target.type != "process_substitution":
-                self._notes.add(*redirecting(operator, word))
+                self._notes.add(*redirecting(operator, word, self._shell.folder))
 
     def _function(self, visit: _Visit) -> Iterator[_Visit]:
         name = visit.node.child_by_field_name("name")
@@ -223,17 +261,51 @@ class ShellWalk:
         children = [child for child in visit.node.named_children if child != name]
         yield from (_Visit(child, function=label) for child in children)
 
-    def _values(self, node: Node) -> None:
-        if node.type == "declaration_command" and _refers(plain(node)):
+    def _declares(self, text: str, line_filter: str) -> None:
+        if _refers(text):
             self._notes.add(_OTHER_NAME)
+        if _SHOWS_ALL.fullmatch(text) and not (
+            line_filter and not SECRET_NAME.search(line_filter)
+        ):
+            self._notes.add(effects.SHOWS_SECRETS)
+
+    def _values(self, node: Node, line_filter: str) -> None:
+        if node.type == "declaration_command":
+            self._declares(plain(node), line_filter)
         name = node.child_by_field_name("name")
         if name is not None:
-            self._notes.add(*assigning(plain(name)))
+            value = node.child_by_field_name("value")
+            is_text = value is not None and value.type != "array"
+            word = text_of(value, self._scope) if value is not None and is_text else None
+            self._notes.add(*assigning(plain(name), Word("") if value is None else word))
+            self._table(plain(name), value)
         for child in every(node) if node.type == "test_command" else node.named_children:
             # What has neither sign holds none, however it is quoted; most have none.
             may_hold_code = child.type in _QUOTED and _SIGN.search(child.text or b"")
             if may_hold_code and _holds_code(text_of(child, self._scope).text):
                 self._notes.add(_CODE_IN_VALUE)
+
+    def _table(self, name: str, value: Node | None) -> None:
+        """Judge what is put into a table of the shell's own: what a name stands for."""
+        table, bracket, key = name.rstrip("]").partition("[")
+        if value is None:
+            return
+        if table in _PATHS_OF_ZSH and value.type == "array":
+            # Another shell has a list of such a name too, and no search path in it.
+            if table != "path" or _OWN_PATH.search(plain(value)):
+                self._notes.add(effects.CHANGES_PATH)
+        elif table in _TABLES_OF_ZSH and bracket:
+            if key.strip("\"'") not in _NOT_FOR_FUNCTIONS:
+                return  # a table of the script's own, perhaps
+            self._notes.add(_SHADOWS)
+        elif table not in _TABLES:
+            return
+        if value.type != "array":
+            self._shell.read(text_of(value, self._scope).text.replace(UNKNOWN, PLACEHOLDER))
+            return
+        entries = (entry[1].strip("\"'") for entry in _ENTRY.finditer(plain(value)))
+        for text in dict.fromkeys(entries):
+            self._shell.read(text)
 
     def _names(self, node: Node) -> None:
         for child in node.named_children:

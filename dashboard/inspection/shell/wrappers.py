@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from dashboard.inspection import effects
 from dashboard.inspection.knowledge import SHELL_COMMANDS, SHELL_WRAPPERS
 from dashboard.inspection.knowledge.loading import Wrapper
 from dashboard.inspection.notes import FindingKind, names
+from dashboard.inspection.secrets import SECRET_NAME
 from dashboard.inspection.shell.call import (
     NOT_CONSTANT,
     Handlers,
@@ -17,11 +19,24 @@ from dashboard.inspection.shell.call import (
     names_input,
     takes_value,
 )
-from dashboard.inspection.shell.paths import writing
+from dashboard.inspection.shell.paths import is_elsewhere, writing
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
 _ASSIGNMENT = re.compile(r"\w+=", re.ASCII)
 _TIMETABLE_VALUE = re.compile(r"(\w+)\s*=", re.ASCII)
+HARMLESS_VALUES = {
+    "LESS": re.compile(r"[-ABCEFGIJKLMNQRSUVWXYZabcdefghijlmnqrsuvwxyz0-9 ]*"),
+    "PYTHONWARNINGS": re.compile(r"(?:[a-z]*(?::[^:,.]*){0,2},?)*"),
+}
+"""Values of variables that otherwise make a program run code, and do not so."""
+
+_WRITTEN_TO = names("LESSHISTFILE PYTHONPYCACHEPREFIX")
+_SETTINGS = names(
+    "HOME XDG_CONFIG_HOME XDG_CONFIG_DIRS GIT_DIR GIT_COMMON_DIR GIT_WORK_TREE KUBECONFIG"
+)
+"""Variables that name a folder or a file whose settings may name programs."""
+
+_SHOWS = names("env genv")
 _RUNS_LINES = {"", "{}", "sh -c", "sh -c {}", "bash -c", "bash -c {}"}
 _LISTS_JOBS = re.compile(r"(?:-u [^- ]\S* )?-l(?: -u [^- ]\S*)?")
 _JOB = re.compile(r"\s*(?:@\w+|(?:[^\s#]\S*\s+){4}\S+)\s+(.+)")
@@ -39,9 +54,12 @@ def wrap(call: ShellCall) -> None:
         call.add(*writing(target))
     rest, assigned = _command(call, wrapper)
     for word in assigned:
-        call.add(*assigning(word.text.partition("=")[0]))
+        name, _, value = word.text.partition("=")
+        call.add(*assigning(name, replace(word, text=value)))
     if not rest:
         call.add(*wrapper.runs_alone)
+        if call.name in _SHOWS and not call.has_flag("", "--help", "--version", "--split-string"):
+            shows_environment(call)
         if effects.GAINS_RIGHTS in wrapper.effects:
             reads_input(call)
     elif "xargs" in call.name:
@@ -98,15 +116,41 @@ def _run_by_xargs(call: ShellCall, rest: list[Word]) -> None:
     call.runs(words if any(UNKNOWN in word.text for word in words) else [*words, argument])
 
 
-def assigning(name: str) -> tuple[FindingKind, ...]:
-    """Say what giving a value to a variable does beyond the script itself."""
+def assigning(name: str, value: Word | None = None) -> tuple[FindingKind, ...]:
+    """Say what giving a value to a variable does beyond the script itself.
+
+    Args:
+        name: The variable, or a part of it, as ``PATH[0]`` is.
+        value: What it is given, as far as that is known.
+    """
+    name = name.partition("[")[0]
+    text = value.text if value and value.known and not value.guessed else UNKNOWN
     if name in SHELL_COMMANDS.search_paths:
         return (effects.CHANGES_PATH,)
-    if name in SHELL_COMMANDS.loading or name.startswith(
-        ("LD_", "DYLD_", "GIT_CONFIG", "BASH_FUNC")
-    ):
-        return (effects.LOADS_CODE,)
-    return (effects.HIDES_TRACES,) if name in SHELL_COMMANDS.history else ()
+    loads = name.startswith(("LD_", "DYLD_", "GIT_CONFIG", "BASH_FUNC"))
+    if loads or name in SHELL_COMMANDS.loading:
+        harmless = HARMLESS_VALUES.get(name)
+        return () if harmless and harmless.fullmatch(text) else (effects.LOADS_CODE,)
+    if name in SHELL_COMMANDS.history:
+        return (effects.HIDES_TRACES,)
+    return tuple(_leading(name, text))
+
+
+def _leading(name: str, path: str) -> Iterator[FindingKind]:
+    """Say what a variable does that names a file or a place."""
+    if name.startswith("GIT_TRACE") or name in _WRITTEN_TO:
+        if is_elsewhere(path):
+            yield from writing(Word(path.replace(UNKNOWN, "a")))
+    elif name in _SETTINGS and is_elsewhere(path):
+        yield effects.SETTINGS_ELSEWHERE
+    elif name == "DOCKER_HOST" and not path.startswith("unix://"):
+        yield effects.USES_NETWORK
+
+
+def shows_environment(call: ShellCall) -> None:
+    """Say that a command prints all variables, unless what is let through is no secret."""
+    if not (call.line_filter and not SECRET_NAME.search(call.line_filter)):
+        call.add(effects.SHOWS_SECRETS)
 
 
 def command(call: ShellCall) -> None:

@@ -165,8 +165,12 @@ def raw(content: Any) -> BlockDraft:
 
 
 def of_part(part: Part) -> BlockDraft:
-    """Return a text from within JSON; its block has the number of the part."""
-    language = part.language or "" if part.is_code else ""
+    """Return a text from within JSON; its block has the number of the part.
+
+    One that is read in two languages has no colours: those of one would show what the other runs
+    as a comment or a string.
+    """
+    language = part.language or "" if part.is_code and not part.also else ""
     place, name = _spelled(part.place), None if part.is_code else _name(part.place)
     return BlockDraft(
         "Text", part.text, language, is_inspected=True, place=place, named_value=name
