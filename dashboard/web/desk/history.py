@@ -108,8 +108,8 @@ class HistoryForm(forms.Form):
         strip=False,
         widget=forms.TextInput(attrs=_PLAIN),
     )
-    since = _day("Asked from day (UTC)")
-    until = _day("Asked to day (UTC)")
+    since = _day("Asked from (day, UTC)")
+    until = _day("Asked until (day, UTC)")
     after = forms.CharField(required=False, max_length=100, widget=forms.HiddenInput)
 
     def clean_after(self) -> HistoryPlace | None:

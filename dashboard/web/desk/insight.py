@@ -89,8 +89,8 @@ def _day_field(label: str) -> forms.DateField:
 class InsightForm(forms.Form):
     """A period, by days back or by its first and last day, and a table with its order."""
 
-    since = _day_field("Asked from day (UTC)")
-    until = _day_field("Asked to day (UTC)")
+    since = _day_field("Asked from (day, UTC)")
+    until = _day_field("Asked until (day, UTC)")
     days = forms.TypedChoiceField(
         choices=[(days, days) for days in LAST_DAYS],
         coerce=int,
