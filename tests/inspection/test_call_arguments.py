@@ -405,7 +405,12 @@ def test_a_tool_that_writes_files_by_its_name_is_of_low_severity(tool, arguments
         ("write_file", {"path": "/dev/sda"}, "disk-write", Severity.HIGH),
         ("write_file", {"path": "/dev/tcp/evil/1"}, "network", Severity.HIGH),
         ("write_file", {"path": ".env"}, "credentials", Severity.MEDIUM),
-        ("read_file", {"input": {"path": "/home/ada/.ssh/id_rsa"}}, "credentials", Severity.MEDIUM),
+        (
+            "read_file",
+            {"input": {"path": "/home/ada/.ssh/id_rsa"}},
+            "credentials",
+            Severity.MEDIUM,
+        ),
         ("read_files", {"files": [{"path": "~/.netrc"}]}, "credentials", Severity.MEDIUM),
         ("read_file", {"path": "shadow", "cwd": "/etc"}, "credentials", Severity.MEDIUM),
         ("read_file", {"path": "./shadow", "cwd": "/etc/"}, "credentials", Severity.MEDIUM),
