@@ -51,8 +51,11 @@ def wrong_settings(host: str, *, insecure_http: bool = False) -> list[str]:
     return list(_reasons(host, insecure_http=insecure_http))
 
 
-def make_data_dir() -> Path:
+def make_data_dir(nothing: str = "Nothing was started.") -> Path:
     """Make the data folder, readable by this account alone.
+
+    Args:
+        nothing: What to say was not done, if it cannot be made.
 
     Raises:
         CannotStart: It cannot be made or written to.
@@ -65,7 +68,7 @@ def make_data_dir() -> Path:
         probe.unlink(missing_ok=True)  # another start may look at the same time
     except OSError as error:
         raise CannotStart(
-            f"Nothing was started. The data folder {folder} cannot be written to "
+            f"{nothing} The data folder {folder} cannot be written to "
             f"({error.strerror}). Make it writable, or name another one in DASHBOARD_DATA_DIR."
         ) from None
     return folder

@@ -1,6 +1,11 @@
 """``accept_clock --as ADMIN`` and ``accept_database --as ADMIN``."""
 
+import errno
+from types import SimpleNamespace
+from unittest.mock import patch
+
 import pytest
+from django.conf import settings
 from django.core.management import CommandError
 
 from dashboard.approvals.queries.hold import active_hold, database_doubt, doubt_database
@@ -9,7 +14,7 @@ from dashboard.approvals.signals import hold_changed
 from dashboard.audit import heads
 from dashboard.audit.heads import Head
 from dashboard.audit.models import AuditEntry
-from dashboard.management import background
+from dashboard.management import background, operator
 from dashboard.management.background import keep_the_last_head
 from dashboard.management.operator import NEW_HEADS
 from tests import make
@@ -159,3 +164,42 @@ def test_what_is_no_head_of_a_backup_accepts_nothing(command, ada):
         command("accept_database", "--as", "ada", "--restored", "x")
 
     assert active_hold() is None
+
+
+def test_an_end_that_cannot_be_kept_is_told_with_what_was_done(command, ada, token, beside):
+    beside.write_text(f"900:{'a' * 64}\n")
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with (
+        patch.object(operator, "keep_beside", full),
+        pytest.raises(CommandError) as refusal,
+    ):
+        command("accept_database", "--as", "ada")
+
+    assert str(refusal.value) == (
+        "The database is accepted. But the end of its log could not be kept in "
+        f"{settings.DATA_DIR} (No space left on device), and nothing is approved without. Make "
+        f"room there or make it writable, and run `{settings.OPERATOR_COMMAND} accept_database "
+        "--as ada`."
+    )
+    assert active_hold() is not None
+
+
+@pytest.mark.parametrize(
+    "name", ["issue_token", "sign_in_link", "backup", "verify_audit", "backfill", "export_policy"]
+)
+def test_a_database_that_is_not_there_is_named_and_not_made(command, name, tmp_path, monkeypatch):
+    absent = tmp_path / "dashboard.sqlite3"
+    stand_in = SimpleNamespace(vendor="sqlite", settings_dict={"NAME": str(absent)})
+    monkeypatch.setattr(operator, "connection", stand_in)
+    arguments = {
+        "issue_token": ["bot"],
+        "sign_in_link": ["ada"],
+        "backup": [str(tmp_path / "copy")],
+    }
+    with pytest.raises(CommandError, match=f"There is no database {absent}. Set DASHBOARD_DATA"):
+        command(name, *arguments.get(name, []))
+
+    assert [*tmp_path.iterdir()] == []

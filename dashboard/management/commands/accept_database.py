@@ -9,13 +9,14 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from dashboard.approvals.services import accept_database
-from dashboard.audit.heads import Head, NoHead, keep_beside, kept_beside
+from dashboard.audit.heads import Head, NoHead, kept_beside
 from dashboard.audit.queries import head, lacks
 from dashboard.management.operator import (
     NEW_HEADS,
     OperatorCommand,
     admin_named,
     has_other_heads,
+    keep_head,
 )
 
 
@@ -45,7 +46,7 @@ class Command(OperatorCommand):
             return
         self._accept(kept_head, admin)
         if present := head():
-            keep_beside(Head(present.seq, present.hash))
+            keep_head(Head(present.seq, present.hash), "The database is accepted.", admin)
         if has_other_heads(lacks):
             self.stdout.write(NEW_HEADS)
 

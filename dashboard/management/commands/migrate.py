@@ -26,10 +26,10 @@ class Command(DjangoMigrate):
         """
         try:
             if Path(connection.settings_dict["NAME"]).parent == settings.DATA_DIR:
-                make_data_dir()
+                make_data_dir("Nothing was migrated.")
             connection.ensure_connection()
         except CannotStart as error:
-            raise CommandError(f"{error}".replace("started", "migrated")) from None
+            raise CommandError(str(error)) from None
         except DatabaseError as error:
             raise CommandError(
                 f"Nothing was migrated. {cannot_be_used(error)} Check DATABASE_URL, and run "

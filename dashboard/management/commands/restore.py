@@ -13,7 +13,7 @@ from django.db import DatabaseError, connection
 
 from dashboard.approvals.models import Closing
 from dashboard.audit.actions import Action
-from dashboard.audit.heads import Head, NoHead, beside, keep_beside, kept_beside
+from dashboard.audit.heads import Head, NoHead, beside, kept_beside
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.queries import head, lacks
 from dashboard.management import serving_here
@@ -25,7 +25,12 @@ from dashboard.management.backup import (
     sessions,
     swap_in,
 )
-from dashboard.management.operator import NEW_HEADS, OperatorCommand, has_other_heads
+from dashboard.management.operator import (
+    NEW_HEADS,
+    OperatorCommand,
+    has_other_heads,
+    keep_head,
+)
 from dashboard.management.preflight import make_data_dir
 
 
@@ -37,6 +42,7 @@ class Command(OperatorCommand):
     """
 
     help = __doc__
+    needs_database = False  # that it is gone may be why one restores
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the backup, the admin who answers for it, and a word for what is lost."""
@@ -66,10 +72,10 @@ class Command(OperatorCommand):
                 sentence = manage(url, *command)
                 accepted = head_of(url)
                 place = swap_in(url)
-            keep_beside(accepted)
-        sentences = [sentence.strip()]
-        if place:
-            sentences.append(f"What was there before is kept as {place}.")
+            sentences = [sentence.strip()]
+            if place:
+                sentences.append(f"What was there before is kept as {place}.")
+            keep_head(accepted, " ".join(sentences), admin)
         if has_other_heads(lambda kept_head: kept_head.seq > backed_up.seq):
             sentences.append(NEW_HEADS)
         self.stdout.write("\n".join(sentences))
