@@ -546,6 +546,7 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = False
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _https else None
 X_FRAME_OPTIONS = "DENY"
 SILENCED_SYSTEM_CHECKS = [
+    "mail.W001",  # without EMAIL_URL no mail is sent, and the pages of channels say so
     "security.W002",  # web.middleware sends X-Frame-Options with every page
     "security.W005",  # other subdomains are not ours to decide about
     "security.W008",  # the proxy that ends TLS redirects to it

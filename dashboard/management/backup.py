@@ -41,6 +41,9 @@ _TLS = (
     "gssencmode",
     "channel_binding",
 )
+_CLIENTS = "Install PostgreSQL's client programs, of the server's own version."
+_OF_ANOTHER_VERSION = ("server version mismatch", "unrecognized configuration parameter")
+"""What an older pg_dump says of a newer server, and an older server of a newer one's copy."""
 _MAINTENANCE = "postgres"  # the database that every PostgreSQL server has
 
 
@@ -296,8 +299,7 @@ def _dump(file: Path) -> None:
 def _run(program: str, *arguments: str) -> None:
     if shutil.which(program) is None:
         raise CommandError(
-            f"{program} is not installed here, so nothing was done. Install PostgreSQL's client "
-            "programs, of the server's version or a newer one."
+            f"{program} is not installed here, so nothing was done. {_CLIENTS}"
         )
     process = subprocess.run(  # noqa: S603 - arguments of our own
         [program, *arguments],
@@ -307,7 +309,10 @@ def _run(program: str, *arguments: str) -> None:
         text=True,
     )
     if process.returncode:
-        raise CommandError(f"{program} failed, so nothing was done. {process.stderr.strip()}")
+        sentence = f"{program} failed, so nothing was done. {process.stderr.strip()}"
+        if any(sign in process.stderr for sign in _OF_ANOTHER_VERSION):
+            sentence += f"\nIts version is not the server's. {_CLIENTS}"
+        raise CommandError(sentence)
 
 
 def _access() -> Mapping[str, str]:

@@ -6,6 +6,7 @@ from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
+from django.core.management import CommandError
 
 from dashboard.approvals.rules import readiness
 from dashboard.audit import heads
@@ -150,3 +151,26 @@ def test_the_disk_that_is_looked_at_is_the_one_of_the_file(linked, monkeypatch):
 
     assert [said[:12] for said in readiness._disk()] == ["The disk of "]
     assert folders == [linked.resolve().parent]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "pg_dump: error: aborting because of server version mismatch",
+        'ERROR:  unrecognized configuration parameter "transaction_timeout"',
+    ],
+)
+def test_programs_of_another_version_than_the_server_are_named_as_the_reason(said, monkeypatch):
+    failure = SimpleNamespace(returncode=1, stderr=f"{said}\n")
+    config = {"NAME": "base", "OPTIONS": {}}
+    monkeypatch.setattr(backup, "connection", SimpleNamespace(settings_dict=config))
+    monkeypatch.setattr(backup.shutil, "which", lambda program: program)
+    monkeypatch.setattr(backup.subprocess, "run", lambda *_, **__: failure)
+
+    with pytest.raises(CommandError) as refusal:
+        backup._run("pg_restore", "copy")
+
+    assert str(refusal.value) == (
+        f"pg_restore failed, so nothing was done. {said}\nIts version is not the server's. "
+        "Install PostgreSQL's client programs, of the server's own version."
+    )
