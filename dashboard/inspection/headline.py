@@ -20,6 +20,7 @@ from approval_client.wire import Kind
 from dashboard.inspection.effects import GAINS_RIGHTS
 from dashboard.inspection.fences import parse_fences
 from dashboard.inspection.findings import UNSEEN, Finding, Report, Severity
+from dashboard.inspection.memories import MemoryEffect, memory_effect
 from dashboard.inspection.notes import names
 from dashboard.inspection.parts import words as spelled
 from dashboard.inspection.redaction import Run, candidates, secrets_in_text
@@ -90,7 +91,8 @@ class Headline:
         languages: Of code, by block.
         lines: Of code; 0 where there are none, or they could not be counted.
         subject: Of a call its tool, of a plan its last step, of memory whose it is.
-        told: Of a call, the arguments that its title names.
+        told: Of a call, the arguments that its title names. Of a memory, the operation, where its
+            words do not say what it does.
         others: Of a call, more of its arguments.
         shape: Of a call, its tool and the names of its arguments; empty where they are not known.
         steps: Of a plan; None where they are not known.
@@ -499,7 +501,6 @@ def _value(text: str, name: str) -> Quote:
 
 _WHO = ("capability", "tool", "agent")
 _WHAT = ("task_objective", "objective", "task", "goal", "description", "title")
-_DELETES = {"delete", "forget", "remove", "clear"}
 
 
 def _plan(content: Mapping[str, Any], report: Report) -> Headline:
@@ -531,7 +532,9 @@ def _texts(step: Mapping[str, Any], members: Sequence[str]) -> list[str]:
 def _memory(content: Mapping[str, Any], report: Report) -> Headline:
     new, old = (_lines_of(content.get(name)) for name in ("content", "existing"))
     user = content.get("user_id")
-    deletes = str(content.get("operation", ""))[:_LOOKED_AT].strip().lower() in _DELETES
+    operation = str(content.get("operation", ""))
+    effect = memory_effect(operation)
+    deletes, is_known = effect is MemoryEffect.DELETES, effect is not MemoryEffect.UNKNOWN
     if new == old:  # by the agent's word alone
         old = []
     added, removed = Counter(new) - Counter(old), Counter(old) - Counter(new)
@@ -539,9 +542,10 @@ def _memory(content: Mapping[str, Any], report: Report) -> Headline:
     return Headline(
         kind=Kind.MEMORY,
         subject=_name(user) if isinstance(user, str) else None,
+        told=() if is_known else (_argument(_Scalar("operation", "operation", operation, "")),),
         deletes=deletes,
-        added=added.total(),
-        removed=removed.total(),
+        added=added.total() if is_known else 0,
+        removed=removed.total() if is_known else 0,
         line=_quote(next((line.strip() for line in changed if line.strip()), "")),
         **_findings(report, "", Severity.MEDIUM),
     )

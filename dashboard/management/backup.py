@@ -298,9 +298,7 @@ def _dump(file: Path) -> None:
 
 def _run(program: str, *arguments: str) -> None:
     if shutil.which(program) is None:
-        raise CommandError(
-            f"{program} is not installed here, so nothing was done. {_CLIENTS}"
-        )
+        raise CommandError(f"{program} is not installed here, so nothing was done. {_CLIENTS}")
     process = subprocess.run(  # noqa: S603 - arguments of our own
         [program, *arguments],
         env=os.environ | _access(),

@@ -11,6 +11,7 @@ from dashboard.approvals.models import ApprovalRequest
 from dashboard.inspection.fences import Block, looks_fenced, parse_fences
 from dashboard.inspection.findings import Report, Severity
 from dashboard.inspection.languages import is_known
+from dashboard.inspection.memories import MemoryEffect, memory_effect
 from dashboard.inspection.parts import Part, parts_of_call, parts_of_texts
 from dashboard.web.drawing.blocks import BlockDraft, ContentBlock, of_part, raw, rendered
 from dashboard.web.drawing.diff import ChangedLine, LineChange, is_drawn_whole, line_changes
@@ -165,6 +166,13 @@ NOT_COMPARED = (
     "These texts are too long, or too much unlike, to be compared line by line. Both are complete."
 )
 
+UNCLEAR = "The text that the operation came with"
+
+NOT_KNOWN = (
+    "What this operation does to what is stored cannot be told from its name. It may add, replace "
+    "or delete."
+)
+
 MAY_ADD = (
     "By its name, the operation adds this to what is stored: lines that are marked as removed "
     "may stay."
@@ -178,6 +186,11 @@ DIFFERS = "The agent says that something else is stored now than what was approv
 
 SILENT = "A value was approved here before, and the agent does not say that it is stored now."
 
+PARTLY = (
+    "What was approved here last is part of what the agent says is stored now. For the other {} "
+    "there is only the agent's word."
+)
+
 AGREES = "What the agent says is stored now is what was approved here last."
 
 NEVER = (
@@ -187,16 +200,21 @@ NEVER = (
 
 _MEMBERS = {"operation", "user_id", "content", "existing"}
 
-_ADDS = {"add", "append", "create", "save"}
-
-_DELETES = {"delete", "forget", "remove", "clear"}
-
 
 class ApprovedMemory(NamedTuple):
     """The memory that was approved before: its operation and text; None if nothing was."""
 
     operation: str = ""
     content: str | None = None
+
+    @property
+    def effect(self) -> MemoryEffect:
+        """What its operation did."""
+        return memory_effect(self.operation)
+
+    def left_exactly(self, text: str) -> bool:
+        """Whether this text is all that was stored afterwards."""
+        return self.effect is MemoryEffect.REPLACES and self.content == text
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,12 +271,13 @@ def render_memory(
     """
     parts = parts_of_texts(content)
     numbers = {part.place[0]: part.number for part in parts}
-    drafts = [raw(content), *_memory_drafts(parts, content["operation"])]
-    standing, is_warning = _against_what_was_approved(content.get("existing"), approved)
+    effect = memory_effect(content["operation"])
+    drafts = [raw(content), *_memory_drafts(parts, effect)]
+    standing, is_warning = _against_what_was_approved(content.get("existing"), effect, approved)
     texts = (content["content"], content.get("existing"))
     if approved and approved.content is not None and approved.content not in texts:
         drafts.append(BlockDraft(APPROVED, approved.content, named_value=""))
-    compared, note = _compared(content, approved)
+    compared, note = _compared(content, effect, approved)
     view = MemoryView(
         operation=numbers["operation"],
         user=numbers["user_id"],
@@ -266,7 +285,7 @@ def render_memory(
         existing=numbers.get("existing", 0),
         compared=compared,
         note=note,
-        is_deletion=_is_one_of(content["operation"], _DELETES),
+        is_deletion=effect is MemoryEffect.DELETES,
         approved=len(drafts) - 1 if len(drafts) > len(parts) + 1 else 0,
         standing=standing,
         is_warning=is_warning,
@@ -274,8 +293,9 @@ def render_memory(
     return view, rendered(drafts, redacts=redacts)
 
 
-def _memory_drafts(parts: list[Part], operation: str) -> Iterator[BlockDraft]:
-    titles = {"content": GONE if _is_one_of(operation, _DELETES) else NEW, "existing": STORED}
+def _memory_drafts(parts: list[Part], effect: MemoryEffect) -> Iterator[BlockDraft]:
+    new_title = {MemoryEffect.DELETES: GONE, MemoryEffect.UNKNOWN: UNCLEAR}.get(effect, NEW)
+    titles = {"content": new_title, "existing": STORED}
     titles |= {"operation": "Operation", "user_id": "Whose memory"}
     for part in parts:
         name = str(part.place[0])
@@ -283,25 +303,30 @@ def _memory_drafts(parts: list[Part], operation: str) -> Iterator[BlockDraft]:
 
 
 def _compared(
-    content: Mapping[str, Any], approved: ApprovedMemory | None
+    content: Mapping[str, Any], effect: MemoryEffect, approved: ApprovedMemory | None
 ) -> tuple[list[ChangedLine] | None, str]:
     """Say what becomes of every line, and what there is to know about that."""
-    new, existing, operation = content["content"], content.get("existing"), content["operation"]
-    if _is_one_of(operation, _DELETES):
+    new, existing = content["content"], content.get("existing")
+    if effect is MemoryEffect.UNKNOWN:
+        return None, NOT_KNOWN
+    if effect is MemoryEffect.DELETES:
         return _deleted(new, existing)
-    if not existing:
-        return _every_line(LineChange.ADDED, new), NO_CLAIM if existing is None else NOTHING_STORED
-    if existing == new:
-        record = approved or ApprovedMemory()
-        is_kept = not any(_is_one_of(o, _DELETES | _ADDS) for o in (operation, record.operation))
-        if is_kept and record.content == new:
-            return _every_line(LineChange.SAME, new), SAME
-        return _every_line(LineChange.ADDED, new), SAID_TO_BE_STORED
+    if existing and existing != new:
+        return _changed(new, existing, effect)
+    if existing and effect is MemoryEffect.REPLACES and approved and approved.left_exactly(new):
+        return _every_line(LineChange.SAME, new), SAME
+    note = {None: NO_CLAIM, "": NOTHING_STORED}.get(existing, SAID_TO_BE_STORED)
+    return _every_line(LineChange.ADDED, new), note
+
+
+def _changed(
+    new: str, existing: str, effect: MemoryEffect
+) -> tuple[list[ChangedLine] | None, str]:
     changes = line_changes(existing, new)
     if changes is None:
         return None, NOT_COMPARED
     removes = any(changed.change is LineChange.REMOVED for changed in changes)
-    return changes, MAY_ADD if removes and _is_one_of(operation, _ADDS) else ""
+    return changes, MAY_ADD if removes and effect is MemoryEffect.ADDS else ""
 
 
 def _deleted(named: str, existing: str | None) -> tuple[list[ChangedLine] | None, str]:
@@ -319,24 +344,32 @@ def _every_line(change: LineChange, text: str) -> list[ChangedLine] | None:
 
 
 def _against_what_was_approved(
-    existing: str | None, approved: ApprovedMemory | None
+    existing: str | None, effect: MemoryEffect, approved: ApprovedMemory | None
 ) -> tuple[str, bool]:
     """Compare what the agent says is stored with what was approved, and say whether to warn."""
     if approved is None:
         return "", False
     if approved.content is None:
         return NEVER if existing else "", False
-    if _is_one_of(approved.operation, _DELETES):
-        return (DIFFERS, True) if existing else ("", False)
+    is_deleted = approved.effect is MemoryEffect.DELETES
     if not existing:
-        return SILENT, False
+        return "" if is_deleted else SILENT, False
+    if approved.content == existing and not is_deleted:
+        return AGREES, False
     # What only adds was approved without what it was added to.
-    adds = _is_one_of(approved.operation, _ADDS) and approved.content in existing
-    return (AGREES, False) if adds or approved.content == existing else (DIFFERS, True)
+    more_lines = _lines_beside(approved.content, existing)
+    if approved.effect is not MemoryEffect.ADDS or not more_lines:
+        return DIFFERS, True
+    count = f"{more_lines:,} {'line' if more_lines == 1 else 'lines'}"
+    # Adding more does not store the others anew.
+    return PARTLY.format(count), effect is not MemoryEffect.ADDS
 
 
-def _is_one_of(operation: str, words: set[str]) -> bool:
-    return operation.strip().lower() in words
+def _lines_beside(lines: str, text: str) -> int:
+    """Count the lines of a text besides some that stand in it; 0 if they do not."""
+    within = lines.strip("\n")
+    stand_in_it = bool(within) and f"\n{within}\n" in f"\n{text}\n"
+    return text.count("\n") - within.count("\n") if stand_in_it else 0
 
 
 FENCED = "The agent sent this between fences (```). They are not shown, and were not inspected."

@@ -35,7 +35,7 @@ from dashboard.web.desk.request import RequestContent, request_content
 from dashboard.web.desk.view import what_was_shown
 from dashboard.web.drawing.diff import difference
 from dashboard.web.drawing.markup import EMPTY, trusted, untrusted
-from dashboard.web.drawing.prettyjson import pretty_json
+from dashboard.web.drawing.prettyjson import is_plain, on_a_line, pretty_json
 from dashboard.web.drawing.summary import title_of
 from dashboard.web.findings import SEVERITIES, draw_sentence
 from dashboard.web.forms import LONGEST_REASON
@@ -126,7 +126,7 @@ class Columns(NamedTuple):
     """The arguments of calls of one tool: the names of those that differ, and the others."""
 
     differing: list[SafeString]
-    shared: list[tuple[SafeString, SafeString]]
+    shared: list[SafeString]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -260,7 +260,9 @@ def _table(approvals: Sequence[ApprovalRequest]) -> tuple[Columns | None, list[_
     if not (tells_all and is_clear and is_small):
         return None, none
     shared = [
-        (untrusted(_name(path)), _value(calls[0][path])) for path in paths if path not in differing
+        untrusted(f"{_name(path)}={_beside_others(calls[0][path])}")
+        for path in paths
+        if path not in differing
     ]
     names = [untrusted(_name(path)) for path in differing]
     rows = [
@@ -274,7 +276,15 @@ def _table(approvals: Sequence[ApprovalRequest]) -> tuple[Columns | None, list[_
 
 
 def _name(path: _Path) -> str:
-    return ".".join(path)
+    return ".".join(
+        name if "." not in name and is_plain(name) else canonical_json(name) for name in path
+    )
+
+
+def _beside_others(text: str) -> str:
+    """Write a value, given as JSON, on a line where others stand."""
+    value = parse_json(text)
+    return on_a_line(value) if isinstance(value, str) and not _is_json(value) else text
 
 
 def _value(text: str) -> SafeString:

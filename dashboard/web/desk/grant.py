@@ -45,6 +45,7 @@ from dashboard.policies.rules.demands import Required
 from dashboard.web import times
 from dashboard.web.access import any_role, auth, refused
 from dashboard.web.drawing.markup import EMPTY, REDACTED, untrusted
+from dashboard.web.drawing.prettyjson import on_a_line
 from dashboard.web.drawing.redaction import redacted
 from dashboard.web.drawing.summary import headline_of, one_line
 from dashboard.web.findings import SEVERITIES
@@ -206,7 +207,7 @@ def grant_offer(
 
 def drawn_argument(name: str, value: Any, longest: int = _LONGEST_VALUE) -> SafeString:
     """Draw an argument with its value, cut to fit; what looks like a secret is redacted."""
-    prefix = f"{_cut(name, _LONGEST_NAME)} = "
+    prefix = f"{on_a_line(_cut(name, _LONGEST_NAME))} = "
     if isinstance(value, str) and (0, len(value)) in secrets_in_text(value, words(name)):
         return untrusted(prefix) + REDACTED
     text, end = prefix + canonical_json(value), len(prefix) + longest

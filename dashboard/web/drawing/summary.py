@@ -25,6 +25,7 @@ from dashboard.inspection.sentences import SENTENCES
 from dashboard.web import words
 from dashboard.web.drawing.direction import TextReading
 from dashboard.web.drawing.markup import EMPTY, trusted
+from dashboard.web.drawing.prettyjson import is_plain
 from dashboard.web.drawing.redaction import draw_masked
 
 
@@ -71,7 +72,7 @@ def one_line(headline: Headline | None) -> SafeString:
         return EMPTY
     if headline.kind is Kind.TOOL_CALL:
         lead, rest = _arguments(headline.told), _arguments(headline.others, named=True)
-        return trusted(" ".join(filter(None, (_name(headline.subject), lead, rest))))
+        return trusted(" ".join(filter(None, (_tool(headline), lead, rest))))
     return _line(headline)
 
 
@@ -168,7 +169,7 @@ def _code(headline: Headline) -> Summary:
 
 
 def _tool_call(headline: Headline) -> Summary:
-    tool, lead = _name(headline.subject), _arguments(headline.told)
+    tool, lead = _tool(headline), _arguments(headline.told)
     rest = _arguments(headline.others, named=True)
     subject = _said(trusted(f"{tool} {lead}") if lead else tool)
     return Summary(_titled(subject, headline), rest, _said(tool), lead or rest)
@@ -193,7 +194,10 @@ def _memory(headline: Headline) -> Summary:
     subject: SafeString | str = "Memory"
     if headline.subject:
         subject = format_html("Memory of {}", _said(_name(headline.subject)))
-    if headline.deletes:
+    change: SafeString | str
+    if headline.told:
+        change = _said(_arguments(headline.told))
+    elif headline.deletes:
         change = "delete"
     elif headline.added or headline.removed:
         signs = (("+", headline.added), ("−", headline.removed))  # noqa: RUF001 - a minus
@@ -238,11 +242,28 @@ def _arguments(arguments: Iterable[HeadlineArgument], *, named: bool = False) ->
     return trusted(" ".join(texts))
 
 
+def _tool(headline: Headline) -> SafeString:
+    tool, html = headline.subject, _name(headline.subject)
+    if tool is None or is_plain(tool.text):
+        return html
+    escaped = html.replace("&quot;", r"\&quot;")
+    return trusted(f"&quot;{escaped}&quot;")
+
+
 def _named(argument: HeadlineArgument) -> SafeString:
-    return trusted(f"{_name(argument.name)}={_value(argument)}")
+    name = _quoted(argument.name, is_word=is_plain(argument.name.text))
+    return trusted(f"{name}={_value(argument)}")
 
 
 def _value(argument: HeadlineArgument) -> SafeString:
-    html = _name(argument.value)
-    value = html if argument.is_word else trusted(f"&quot;{html}&quot;")
-    return trusted(f"{value} {_name(argument.unit)}") if argument.unit.text else value
+    value = _quoted(argument.value, is_word=argument.is_word)
+    if not argument.unit.text:
+        return value
+    unit = _quoted(argument.unit, is_word=is_plain(argument.unit.text))
+    return trusted(f"{value} {unit}")
+
+
+def _quoted(quote: Quote, *, is_word: bool) -> SafeString:
+    """Draw a name or a value among others: without quotation marks it could read as several."""
+    html = _name(quote)
+    return html if is_word else trusted(f"&quot;{html}&quot;")

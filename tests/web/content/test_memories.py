@@ -77,6 +77,7 @@ def test_what_was_approved_here_last_is_said_to_change_nothing():
         ("update", ApprovedMemory("delete", "new")),
         ("update", ApprovedMemory("append", "new")),
         ("append", ApprovedMemory("update", "new")),
+        ("update", ApprovedMemory("archive", "new")),
     ],
 )
 def test_that_a_text_is_stored_already_is_the_agents_word_alone(operation, approved):
@@ -134,7 +135,10 @@ def test_a_deletion_without_any_text_says_so():
         (ApprovedMemory("update", "old"), "old", (module.AGREES, False)),
         (ApprovedMemory("update", "else"), "old", (module.DIFFERS, True)),
         (ApprovedMemory("update", "old"), "old, and more", (module.DIFFERS, True)),
-        (ApprovedMemory("append", "old"), "before\nold", (module.AGREES, False)),
+        (ApprovedMemory("append", "old"), "old", (module.AGREES, False)),
+        (ApprovedMemory("append", "old"), "before\nold", (module.PARTLY.format("1 line"), True)),
+        (ApprovedMemory("append", "old"), "older", (module.DIFFERS, True)),
+        (ApprovedMemory("append", ""), "old", (module.DIFFERS, True)),
         (ApprovedMemory("append", "else"), "old", (module.DIFFERS, True)),
         (ApprovedMemory("update", "else"), None, (module.SILENT, False)),
         (ApprovedMemory("delete", "old"), "old", (module.DIFFERS, True)),
@@ -157,3 +161,28 @@ def test_what_was_approved_last_is_shown_where_it_is_not_on_the_page_already():
 
 def test_the_warning_is_among_what_was_shown():
     assert render(ApprovedMemory("update", "else")).warnings == [module.DIFFERS]
+
+
+def test_lines_that_an_addition_leaves_alone_are_no_reason_to_warn():
+    approved = ApprovedMemory("append", "old")
+
+    assert standing(approved, operation="append", existing="a\nb\nold") == (
+        module.PARTLY.format("2 lines"),
+        False,
+    )
+
+
+@pytest.mark.parametrize("operation", ["erase", "delete_memory", "memory.wipe", "Purge()"])
+def test_a_deletion_by_any_name_is_one(operation):
+    memory = view(ApprovedMemory("set", "new"), operation=operation, existing="new")
+
+    assert (memory.is_deletion, memory.note) == (True, "")
+
+
+@pytest.mark.parametrize("operation", ["archive", "clear_and_set", "dеlete", "x" * 9000])
+@pytest.mark.parametrize("existing", [None, "old", "new"])
+def test_of_an_operation_that_nobody_knows_nothing_is_said_to_happen(operation, existing):
+    content = render(ApprovedMemory("set", "new"), operation=operation, existing=existing)
+
+    assert (content.memory.compared, content.memory.note) == (None, module.NOT_KNOWN)
+    assert content.blocks[content.memory.content].title == module.UNCLEAR

@@ -174,7 +174,19 @@ def test_an_argument_that_is_missing_is_told_from_an_empty_one(browser, ask):
     assert cells(page(browser, approvals)) == [['""'], ["not given"]]
 
 
-def test_two_names_that_read_alike_are_no_columns(browser, ask):
+def test_what_is_the_same_in_all_reads_as_what_it_is(browser, ask):
+    odd = {"ref=1 to=alice note": "x", "memo": "rent amount=5", "n": "7"}
+    approvals = [
+        ask(kind=Kind.TOOL_CALL, content={"tool": "pay", "arguments": {**odd, "id": name}})
+        for name in ("a", "b")
+    ]
+
+    assert page(browser, approvals).one(class_="bulk-shared").text == (
+        'The same in all: memo="rent amount=5" n="7" "ref=1 to=alice note"=x'
+    )
+
+
+def test_two_names_that_read_alike_are_told_apart(browser, ask):
     fields = {"kind": Kind.TOOL_CALL, "capability": "files"}
     approvals = [
         ask(content={"tool": "t", "arguments": {"a": {"b": hidden}, "a.b": "safe"}}, **fields)
@@ -183,8 +195,9 @@ def test_two_names_that_read_alike_are_no_columns(browser, ask):
 
     found = page(browser, approvals)
 
-    assert list(found.all(class_="bulk-table")) == []
-    assert "quite another" in found.one("ins").text
+    assert cells(found) == [["safe"], ["quite another"]]
+    assert "a.b" in [head.text for head in found.one(class_="bulk-table").all("th")]
+    assert found.one(class_="bulk-shared").text == 'The same in all: "a.b"=safe'
 
 
 def test_what_else_the_agent_says_of_the_others_is_in_its_frame(browser, calls):

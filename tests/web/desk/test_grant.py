@@ -1,11 +1,14 @@
 """A yes that is remembered: where it is offered, what it says, and what it then answers."""
 
+from html import unescape
+
 import pytest
 
 from approval_client.wire import Kind, Source, Status, digest
 from dashboard.approvals.models import ApprovalRequest, Grant
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Finding, Severity, in_doubt
+from dashboard.web.desk.grant import drawn_argument
 from tests import make
 from tests.web.pages import bar_of, links, page_of, read
 
@@ -124,6 +127,13 @@ def test_what_the_agent_wrote_stands_boxed_in_the_buttons(browser, call):
     for button in shown.all("button", name="verdict"):
         assert "now" not in "".join(c for c in button.inside if isinstance(c, str))
         assert list(button.all("b")) == []
+
+
+def test_no_name_of_an_argument_reads_as_two():
+    odd = 'path="/tmp", mode'
+
+    assert unescape(drawn_argument(odd, "r")) == r'''"path=\"/tmp\", mode" = "r"'''
+    assert drawn_argument("path", "r") == "path = &quot;r&quot;"
 
 
 # --- what it does -------------------------------------------------------------------------------

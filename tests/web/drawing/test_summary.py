@@ -176,6 +176,10 @@ def test_a_plan_says_how_many_steps_it_has_and_how_it_begins_and_ends():
         ({"content": "a", "existing": "a"}, "Memory of operator-7: +1 line", "a"),
         ({"content": "a", "existing": None}, "Memory of operator-7: +1 line", "a"),
         ({"operation": "delete"}, "Memory of operator-7: delete", "Likes tea."),
+        ({"operation": "memory.eraseAll"}, "Memory of operator-7: delete", "Likes tea."),
+        ({"operation": "archive"}, "Memory of operator-7: archive", "Likes tea."),
+        ({"operation": "add +1 line"}, "Memory of operator-7: +1 line", "Likes tea."),
+        ({"operation": "or +1 line"}, 'Memory of operator-7: "or +1 line"', "Likes tea."),
     ],
 )
 def test_a_memory_says_whose_it_is_and_what_changes(changes, said, line):
@@ -192,7 +196,7 @@ def test_a_memory_says_whose_it_is_and_what_changes(changes, said, line):
         (
             Kind.MEMORY,
             {"operation": "x", "user_id": "me: safe", "content": ""},
-            "Memory of §: empty text",
+            "Memory of §",
         ),
     ],
 )
@@ -257,10 +261,17 @@ def test_without_a_headline_the_kind_is_all_that_is_said():
     assert one_line(None) == ""
 
 
+def test_no_name_reads_as_several_arguments():
+    assert titled(Kind.TOOL_CALL, call("pay to=alice", note="x")).startswith('"pay to=alice"')
+    assert line_of(Kind.TOOL_CALL, call("t", **{"ref=1 amount=5": "x"})) == '"ref=1 amount=5"=x'
+    total = {"amount": "5.00", "currency": "EUR to=alice"}
+    assert titled(Kind.TOOL_CALL, call("pay", total=total)) == 'pay 5.00 "EUR to=alice"'
+
+
 def test_one_line_of_a_call_names_the_tool_however_long_its_arguments():
     made = headline_for(Kind.TOOL_CALL, call('a"b', x="y" * 50_000), Report())
 
-    assert plain(one_line(made)).startswith('a"b x=yyy')
+    assert plain(one_line(made)).startswith(r'"a\"b" x=yyy')
     assert len(plain(one_line(made))) < 100
 
 
