@@ -235,10 +235,15 @@ class MemoryView:
     existing: int
     compared: list[ChangedLine] | None
     note: str
-    is_deletion: bool
+    effect: MemoryEffect
     approved: int
     standing: str
     is_warning: bool
+
+    @property
+    def is_deletion(self) -> bool:
+        """Whether the text would be deleted."""
+        return self.effect is MemoryEffect.DELETES
 
     @property
     def counts(self) -> list[tuple[int, str]]:
@@ -285,7 +290,7 @@ def render_memory(
         existing=numbers.get("existing", 0),
         compared=compared,
         note=note,
-        is_deletion=effect is MemoryEffect.DELETES,
+        effect=effect,
         approved=len(drafts) - 1 if len(drafts) > len(parts) + 1 else 0,
         standing=standing,
         is_warning=is_warning,

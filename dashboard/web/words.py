@@ -6,6 +6,7 @@ from approval_client.wire import Kind, Source, Status
 from dashboard.accounts.models import User
 from dashboard.approvals.models import ApprovalRequest, Decision
 from dashboard.approvals.rules.recall import recall_of
+from dashboard.inspection.memories import MemoryEffect
 
 KINDS = {
     Kind.CODE: "Code",
@@ -31,7 +32,10 @@ HEADINGS = {
     Kind.MEMORY: "What would be remembered",
 }
 
-FORGOTTEN = "What would be forgotten"
+MEMORY_HEADINGS = {
+    MemoryEffect.DELETES: "What would be forgotten",
+    MemoryEffect.UNKNOWN: "What would be done to the memory",
+}
 
 _LANGUAGES = {
     "cpp": "C++",

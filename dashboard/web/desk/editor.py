@@ -33,7 +33,7 @@ DRAWN = "\u240d"
 _LABELS = {
     Kind.CODE: "The code that would run",
     Kind.TOOL_CALL: "The arguments, as JSON",
-    Kind.MEMORY: "The text that would be remembered",
+    Kind.MEMORY: "The text of the memory",
 }
 
 _NOT_JSON = "This is not valid JSON: {}"

@@ -225,8 +225,8 @@ def _own_title(approval: ApprovalRequest, sentence: SafeString) -> str:
 
 
 def _heading(approval: ApprovalRequest, content: Content) -> str:
-    is_deletion = content.memory is not None and content.memory.is_deletion
-    return words.FORGOTTEN if is_deletion else words.HEADINGS[Kind(approval.kind)]
+    heading = words.HEADINGS[Kind(approval.kind)]
+    return words.MEMORY_HEADINGS.get(content.memory.effect, heading) if content.memory else heading
 
 
 def _notebook(evidence: dict[str, Any]) -> tuple[str, str]:

@@ -74,6 +74,17 @@ def test_what_would_be_deleted_is_called_so(browser, remembers):
     assert [label.text for label in page.all(class_="legend")] == ["This would be deleted"]
 
 
+def test_of_an_operation_that_nobody_knows_no_line_is_marked(browser, remembers):
+    page = page_of(browser, remembers("a", "a\nb", operation="archive"))
+
+    assert page.one(id="content-title").text == "What would be done to the memory"
+    assert "cannot be told from its name" in page.one(class_="memory-note").text
+    assert [head.text for head in page.one(class_="memory-pair").all("figcaption")] == [
+        "The agent says this is stored now 2 lines",
+        "The text that the operation came with 1 line",
+    ]
+
+
 def test_a_text_that_cannot_be_compared_stands_beside_the_other(browser, remembers, monkeypatch):
     monkeypatch.setattr(content, "line_changes", lambda *_: None)
     pair = page_of(browser, remembers()).one(class_="memory-pair")
