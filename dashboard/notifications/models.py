@@ -206,7 +206,7 @@ class Channel(Signing):
     removed_at = models.DateTimeField(null=True)
     changed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )  # nobody: the operator
+    )  # nobody: the server, which switched it off because its receiver is gone
     changed_at = models.DateTimeField()
 
     class Meta:

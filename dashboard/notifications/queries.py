@@ -88,8 +88,9 @@ def nobody_is_told() -> bool:
 def failing_channels() -> list[str]:
     """Return the names of the house's channels that do not work.
 
-    Their last five attempts all failed, or nothing can be sent by their kind.
+    Their last five attempts all failed, or nothing can be sent by their kind, or their receiver
+    is gone for good.
     """
-    on = house_channels().filter(is_active=True)
     failing = Q(failures__gte=FAILS_FROM) | ~Q(kind__in=kinds_that_send())
-    return list(on.filter(failing).values_list("name", flat=True))
+    failing = (Q(is_active=True) & failing) | Q(is_active=False, changed_by=None)
+    return list(house_channels().filter(failing).values_list("name", flat=True))

@@ -25,6 +25,7 @@ from dashboard.notifications.errors import (
     ReceiverNotFound,
 )
 from dashboard.notifications.models import Channel, LogReading, Message, NoticeEvent, State
+from dashboard.notifications.queries import failing_channels
 from dashboard.notifications.sending import Sent
 from dashboard.notifications.services import (
     Wish,
@@ -411,6 +412,13 @@ def test_a_channel_that_is_gone_is_switched_off(ada, tell, token):
     assert Channel.objects.get().is_active is False
     assert waiting() == []
     assert AuditEntry.objects.filter(action="channel.switched_off").exists()
+    assert failing_channels() == [Channel.objects.get().name]
+
+
+def test_a_channel_that_an_admin_paused_does_not_fail(channel, ada):
+    switch_channel(channel_id=channel.pk, on=False, by=ada, **SIGNED)
+
+    assert failing_channels() == []
 
 
 def test_a_key_that_was_changed_is_told_and_nothing_is_sent(channel, host, tell, token, settings):

@@ -212,7 +212,9 @@ def _switch_off(telling: Telling, said: str) -> bool:
         return False  # somebody else has it by now, or the channel was switched off
     if not channel.is_active:  # it was paused, and told of its account
         return True
-    Channel.objects.filter(pk=channel.pk).update(is_active=False)
+    Channel.objects.filter(pk=channel.pk).update(
+        is_active=False, changed_by=None, changed_at=database_now()
+    )
     waiting = Message.objects.filter(~under_way(), channel=channel, state=State.WAITING)
     waiting.update(state=State.DROPPED, said=f"{said} So the channel was switched off.")
     ended = Entry(

@@ -164,6 +164,11 @@ class ChannelRow:
         return self.channel.is_active and bool(failed)
 
     @property
+    def is_gone(self) -> bool:
+        """Whether it is off because its receiver is gone, and nobody did anything yet."""
+        return not self.channel.is_active and self.channel.changed_by is None
+
+    @property
     def rests_until(self) -> datetime | None:
         """Until when its receiver asked to be left alone, if it still is."""
         return queries.rests_until(self.channel)

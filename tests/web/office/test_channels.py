@@ -247,6 +247,20 @@ def test_a_channel_that_fails_five_times_is_said_in_the_header_of_each_page(admi
     assert "The last 5 attempts failed" in said
 
 
+def test_a_channel_whose_receiver_is_gone_is_said_to_fail_until_an_admin_does_something(
+    admin, mail, read
+):
+    Channel.objects.update(is_active=False, changed_by=None)
+
+    assert "On call fails" in read(admin.get("/"))
+    assert "oncall@example.org switched off" in read(admin.get("/channels"), "main")
+    assert "It answered that it is gone for good" in read(
+        admin.get(f"/channels/{mail.pk}"), "main"
+    )
+    admin.post(f"/channels/{mail.pk}/switch", {"on": "yes"})
+    assert "On call fails" not in read(admin.get("/"))
+
+
 def test_a_channel_whose_kind_sends_nothing_is_said_to_fail(admin, mail, read, settings):
     settings.MAILERS = {}
 
