@@ -8,10 +8,12 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError
 
+from approval_client.wire import parse_json
 from dashboard.approvals.queries.hold import active_hold, database_doubt, doubt_database
 from dashboard.approvals.rules.readiness import obstacles
 from dashboard.approvals.signals import hold_changed
 from dashboard.audit import heads
+from dashboard.audit.actions import Action
 from dashboard.audit.heads import Head
 from dashboard.audit.models import AuditEntry
 from dashboard.management import background, operator
@@ -203,3 +205,25 @@ def test_a_database_that_is_not_there_is_named_and_not_made(command, name, tmp_p
         command(name, *arguments.get(name, []))
 
     assert [*tmp_path.iterdir()] == []
+
+
+def test_of_contradicting_heads_the_latest_that_is_missing_is_recorded(command, ada, token):
+    make.pending(token)
+    present = str(Head(*AuditEntry.objects.values_list("seq", "hash").last()))
+    of_the_database, of_the_folder = f"900:{'a' * 64}", f"870:{'b' * 64}"
+    command(
+        "accept_database", "--as", "ada", "--restored", present, of_the_database, of_the_folder
+    )
+
+    accepted = AuditEntry.objects.get(action=Action.DATABASE_ACCEPTED)
+    assert parse_json(accepted.details) == {"kept": of_the_database, "restored": present}
+    assert active_hold() is not None
+
+
+def test_a_backup_that_has_every_head_is_accepted_all_the_same(command, ada, token):
+    make.pending(token)
+    present = str(Head(*AuditEntry.objects.values_list("seq", "hash").last()))
+    command("accept_database", "--as", "ada", "--restored", present, present)
+
+    accepted = AuditEntry.objects.get(action=Action.DATABASE_ACCEPTED)
+    assert parse_json(accepted.details) == {"restored": present}
