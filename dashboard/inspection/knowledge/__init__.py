@@ -1,8 +1,8 @@
 """What the inspectors know about names: which of them read, write, delete, run, or mean no harm.
 
-The tables are the TOML files beside this module. They are read once, when it is imported, and
-never change afterwards. A malformed file stops the import: an inspector without its tables would
-find nothing.
+The tables are the TOML files beside this module. Each is read once, when it is first imported,
+and never changes afterwards: commands that inspect nothing need few of them. A malformed file
+stops the import: an inspector without its tables would find nothing.
 
 ``load`` takes further documents, for a house's own tables. They may only add to tables in which an
 entry never takes the place of another one, so that nothing can be found less than before. What
@@ -11,8 +11,9 @@ functions and commands do is not among them yet: there the narrowest entry count
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from dashboard.inspection.knowledge.loading import (
     Deeds,
@@ -212,16 +213,39 @@ class Verbs:
     writing: WordSet = table(words, grows=True)
 
 
-STANDARD_LIBRARY = load(StandardLibrary, shipped("python_standard_library")).calls
-LIBRARIES = load(Libraries, shipped("python_libraries"))
-PYTHON_MODULES = load(PythonModules, shipped("python_modules"))
-CONTROL_SYSTEM = load(ControlSystem, shipped("control_system"))
-SHELL_COMMANDS = load(ShellCommands, shipped("shell_commands"))
-SHELL_OPTIONS = load(ShellOptions, shipped("shell_options"))
-SHELL_WRAPPERS = load(ShellWrappers, shipped("shell_wrappers")).wrappers
-VERBS = load(Verbs, shipped("verbs"))
-GIT = load(Git, shipped("git"))
-WINDOWS = load(Windows, shipped("windows"))
-CHARACTERS = load(Characters, shipped("characters"))
-CONFUSABLES = load(Confusables, shipped("confusables"))
-SECRETS = load(Secrets, shipped("secrets"))
+STANDARD_LIBRARY: Deeds
+LIBRARIES: Libraries
+PYTHON_MODULES: PythonModules
+CONTROL_SYSTEM: ControlSystem
+SHELL_COMMANDS: ShellCommands
+SHELL_OPTIONS: ShellOptions
+SHELL_WRAPPERS: Mapping[str, Wrapper]
+VERBS: Verbs
+GIT: Git
+WINDOWS: Windows
+CHARACTERS: Characters
+CONFUSABLES: Confusables
+SECRETS: Secrets
+
+_MAKERS: Mapping[str, Callable[[], Any]] = {
+    "STANDARD_LIBRARY": lambda: load(StandardLibrary, shipped("python_standard_library")).calls,
+    "LIBRARIES": lambda: load(Libraries, shipped("python_libraries")),
+    "PYTHON_MODULES": lambda: load(PythonModules, shipped("python_modules")),
+    "CONTROL_SYSTEM": lambda: load(ControlSystem, shipped("control_system")),
+    "SHELL_COMMANDS": lambda: load(ShellCommands, shipped("shell_commands")),
+    "SHELL_OPTIONS": lambda: load(ShellOptions, shipped("shell_options")),
+    "SHELL_WRAPPERS": lambda: load(ShellWrappers, shipped("shell_wrappers")).wrappers,
+    "VERBS": lambda: load(Verbs, shipped("verbs")),
+    "GIT": lambda: load(Git, shipped("git")),
+    "WINDOWS": lambda: load(Windows, shipped("windows")),
+    "CHARACTERS": lambda: load(Characters, shipped("characters")),
+    "CONFUSABLES": lambda: load(Confusables, shipped("confusables")),
+    "SECRETS": lambda: load(Secrets, shipped("secrets")),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MAKERS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    tables = globals()[name] = _MAKERS[name]()
+    return tables
