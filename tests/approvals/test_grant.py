@@ -116,6 +116,26 @@ def test_a_grant_covers_its_scope_and_no_more(token, alice, scope, arguments, co
     assert answered(ask(token, content)) is expected
 
 
+@pytest.mark.parametrize("name", ["From", "from ", "from[]", "%66rom", "fr\u00adom", "from:x"])
+def test_another_spelling_of_a_name_is_not_covered(token, alice, name):
+    grant(token, alice, GrantScope.ARGUMENTS, arguments=("from",))
+
+    assert not answered(ask(token, with_arguments(**{name: "/etc"})))
+    assert answered(ask(token, with_arguments(from_when="noon")))
+
+
+@pytest.mark.parametrize("name", ['path="/tmp/cache", mode', "", "x" * 61])
+def test_values_under_names_that_cannot_be_shown_are_not_remembered(token, alice, name):
+    content = with_arguments(**{name: "r"})
+
+    with pytest.raises(GrantRefused, match="plain words"):
+        grant(token, alice, GrantScope.ARGUMENTS, content, arguments=("from",))
+
+    assert not Grant.objects.exists()
+    grant(token, alice, GrantScope.CONTENT, content)
+    assert answered(ask(token, content))
+
+
 def test_a_grant_never_leaks_to_another_agent(token, alice):
     grant(token, alice, GrantScope.TOOL)
 
