@@ -21,6 +21,9 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
             "than it runs."
         ),
         "tag-characters": "Holds text in tag characters, which a machine reads and nobody sees.",
+        "crossed-out": (
+            "Holds letters that are crossed out for whoever looks, and not for a machine."
+        ),
         "control-characters": (
             "Holds control characters, which can erase or redraw what is shown elsewhere."
         ),
