@@ -85,6 +85,9 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "tool-writes-files": "This tool writes files, by its name.",
         # Secrets, by the names in secrets.toml.
         "private-key": "Holds what looks like a private key.",
+        "metadata-address": (
+            "Names the address at which a cloud gives a machine its credentials."
+        ),
         "aws-access-key": "Holds what looks like an access key of AWS.",
         "github-token": "Holds what looks like a token of GitHub.",
         "gitlab-token": "Holds what looks like a token of GitLab.",
@@ -104,6 +107,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "runs-command": "Lets a program run other commands.",
         "writes-file": "Writes a file.",
         "deletes-files": "Deletes files for good.",
+        "graphql-mutation": "Calls a mutation of a service, which may change anything there.",
         "unknown-destroys": "Calls something unknown whose words say that it deletes or resets.",
         "deletes-folders": "Deletes folders with everything in them.",
         "deletes-found-files": "Deletes every file that it finds, in all folders below.",
