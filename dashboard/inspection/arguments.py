@@ -117,7 +117,9 @@ _QUERIES = names("query statement q")
 _CYPHER = names("cypher cypher_query cypher_statement")
 _PATTERN = re.compile(r"(?i)\s*(?:optional\s+)?match\s*(?:\w+\s*=\s*)?\(")
 _COMMENT = re.compile(r"//|/\*")
-_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|`[^`]*+`", re.DOTALL)
+_QUOTED = re.compile(
+    r"'(?:[^'\\]|\\.?)*+(?:'|\Z)|\"(?:[^\"\\]|\\.?)*+(?:\"|\Z)|`[^`]*+(?:`|\Z)", re.DOTALL
+)
 _CLAUSE = re.compile(
     r"(?i)(?<![\w.:$])(delete|drop|create|merge|set|remove|call|load)\b(?!\s*[:.=])"
 )
