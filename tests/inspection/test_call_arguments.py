@@ -5,6 +5,7 @@ import time
 import pytest
 
 from approval_client.wire import Kind
+from dashboard.inspection.arguments import about_call
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.inspector import inspect_content
 
@@ -91,6 +92,14 @@ def test_what_a_service_or_a_program_is_asked_is_found(tool, arguments, name):
 )
 def test_what_asks_for_nothing_grave_is_left_alone(tool, arguments):
     assert report_on(tool, arguments).findings == ()
+
+
+@pytest.mark.parametrize("text", ["'\\" * 200_000, "'a`\"" * 100_000, "`" * 399_999])
+def test_quotes_of_a_statement_are_read_in_linear_time(text):
+    began = time.process_time()
+    about_call("x", {"cypher": text})
+
+    assert time.process_time() - began < 2
 
 
 def test_a_tool_whose_call_names_a_program_is_not_taken_for_one():
