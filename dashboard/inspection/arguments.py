@@ -17,16 +17,23 @@ from dashboard.inspection.code import (
     sure,
 )
 from dashboard.inspection.findings import Finding, Severity
-from dashboard.inspection.knowledge import CONTROL_SYSTEM, SHELL_COMMANDS
+from dashboard.inspection.knowledge import (
+    CONTROL_SYSTEM,
+    SHELL_COMMANDS,
+    SHELL_OPTIONS,
+    VERBS,
+)
 from dashboard.inspection.languages import our_spelling
 from dashboard.inspection.notes import FindingKind, Notes, doubt, names
 from dashboard.inspection.parts import (
     WHOLE,
     Part,
+    command_of_tool,
     commands,
     folder,
     is_statement,
     keys,
+    objects,
     parts_of_call,
     parts_of_texts,
     paths,
@@ -89,6 +96,46 @@ _FOR_PROGRAM = re.compile(r"\s*(?:--?[A-Za-z]|[^\s'\"()=;#]+\.pyw?(?:\s|\Z))")
 """What stands behind the name of Python: its options, or a file."""
 
 _ONE_NAME = re.compile(r"\s*[\w.-]*\s*")
+_METHODS = names("method http_method request_method verb")
+_ADDRESSES = names("url uri endpoint address path href")
+_OPERATIONS = names("operation op method command action function")
+_DATABASES = names("""
+    mongo mongodb mongosh redis neo4j memgraph elasticsearch opensearch firestore dynamodb
+    cassandra couchdb couchbase qdrant pinecone weaviate milvus chroma influxdb database db
+""")
+_DELETES_ROWS = (FindingKind("sql-delete", Severity.MEDIUM, "deletes-rows"),)
+_OF_DATABASE = {
+    **dict.fromkeys(("drop", "flush", "flushall", "flushdb"), (effects.DROPS_DATABASE,)),
+    **dict.fromkeys(("delete", "del", "remove", "truncate", "unlink", "purge"), _DELETES_ROWS),
+}
+_GRAPHQL = names("graphql graphql_query gql query mutation document")
+_MUTATION = re.compile(r"\bmutation\b[^{}]{0,300}\{")
+_WORD = re.compile(r"\w{1,100}")
+_LONGEST_VERB = 100
+_MUTATES = FindingKind("unknown-call", Severity.LOW, "graphql-mutation")
+_QUERIES = names("query statement q")
+_CYPHER = names("cypher cypher_query cypher_statement")
+_PATTERN = re.compile(r"(?i)\s*(?:optional\s+)?match\s*(?:\w+\s*=\s*)?\(")
+_COMMENT = re.compile(r"//|/\*")
+_QUOTED = re.compile(
+    r"'(?:[^'\\]|\\.?)*+(?:'|\Z)|\"(?:[^\"\\]|\\.?)*+(?:\"|\Z)|`[^`]*+(?:`|\Z)", re.DOTALL
+)
+_CLAUSE = re.compile(
+    r"(?i)(?<![\w.:$])(delete|drop|create|merge|set|remove|call|load)\b(?!\s*[:.=])"
+)
+_WRITES_GRAPH = FindingKind("sql-write", Severity.MEDIUM, "writes-to-database")
+_CLAUSES = {
+    "delete": FindingKind("sql-delete", Severity.HIGH, "deletes-rows"),
+    "drop": FindingKind("sql-drop", Severity.HIGH, "drops-definition"),
+    "call": FindingKind("unknown-call", Severity.LOW, "unknown-database-function"),
+    "load": FindingKind("file-read", Severity.MEDIUM, "database-reads-file"),
+    **dict.fromkeys(("create", "merge", "set", "remove"), _WRITES_GRAPH),
+}
+"""Of Cypher, the language of Neo4j."""
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*|\S+", re.DOTALL)
+_LEAVES_QUOTES = re.compile(r"['\"]\s{0,20}(?:[;|&`\n]|\$\()")
+"""Where a shell that puts an address in quotes finds their end, and a command behind it."""
 
 
 def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding], tuple[str, ...]]:
@@ -111,7 +158,12 @@ def inspect_call(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Finding]
 
 def about_call(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
     """Return what a tool says by its name, and its arguments by theirs: commands in two, paths."""
-    return [*_by_name(tool), *_on_files(tool, arguments), *_split(arguments)]
+    return [
+        *_by_name(tool),
+        *_on_files(tool, arguments),
+        *_on_services(tool, arguments),
+        *_split(tool, arguments),
+    ]
 
 
 def inspect_texts(value: Any) -> list[Finding]:
@@ -122,8 +174,13 @@ def inspect_texts(value: Any) -> list[Finding]:
     return list(dict.fromkeys(findings))
 
 
+def _own_name(tool: str) -> str:
+    """Return the name of a tool without that of its server."""
+    return re.split(r"__|[./:]", tool)[-1]
+
+
 def _by_name(tool: str) -> list[Finding]:
-    name = re.split(r"__|[./:]", tool)[-1].replace("-", "_")
+    name = _own_name(tool).replace("-", "_")
     notes = Notes(WHOLE)
     with notes.at(0, 0):
         is_write = not {name, words(name)}.isdisjoint(CONTROL_SYSTEM.methods)
@@ -136,7 +193,7 @@ def _by_name(tool: str) -> list[Finding]:
 
 def _on_files(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
     """Say what a tool does to the files that it is given, and which variables it is to set."""
-    tool_words = words(re.split(r"__|[./:]", tool)[-1]).split("_")
+    tool_words = words(_own_name(tool)).split("_")
     writes = tool_words[0] in _WRITES_FILES
     notes, kinds = Notes(WHOLE), list[FindingKind]()
     with notes.at(0, 0):
@@ -155,6 +212,42 @@ def _on_files(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
             kinds.append(_WRITES_BY_NAME)
         notes.add(*kinds)
     return notes.found
+
+
+def _on_services(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
+    """Say what a call asks of a service: a deletion over HTTP, by GraphQL or of a database."""
+    is_of_database = not _DATABASES.isdisjoint(words(tool).split("_"))
+    notes = Notes(WHOLE)
+    with notes.at(0, 0):
+        for spelled in objects(arguments):
+            has_address = not _ADDRESSES.isdisjoint(spelled)
+            for name, text in spelled.items():
+                if not isinstance(text, str):
+                    continue
+                verb = words(text[:_LONGEST_VERB]).partition("_")[0]
+                if has_address and name in _METHODS and verb == "delete":
+                    notes.add(effects.UNKNOWN_DESTROYS)
+                if is_of_database and name in _OPERATIONS and _ONE_NAME.fullmatch(text):
+                    notes.add(*_OF_DATABASE.get(verb, ()))
+                notes.add(*_asked_of_graph(name, text))
+    return notes.found
+
+
+def _asked_of_graph(name: str, text: str) -> Iterator[FindingKind]:
+    """Say what a statement in Cypher or a mutation in GraphQL changes."""
+    match = _MUTATION.search(text) if name in _GRAPHQL else None
+    if match:
+        verbs = {
+            verb
+            for field in _WORD.findall(text, match.start())
+            for verb in words(field).split("_")
+        }
+        yield _MUTATES if VERBS.destroying.isdisjoint(verbs) else effects.UNKNOWN_DESTROYS
+    if name in _CYPHER or (name in _QUERIES and _PATTERN.match(text)):
+        # A quote within a comment would hide what is behind it.
+        plain = text if _COMMENT.search(text) else _QUOTED.sub("''", text)
+        for match in _CLAUSE.finditer(plain):
+            yield _CLAUSES[match[1].lower()]
 
 
 def _seen_paths(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -226,6 +319,8 @@ def _read(part: Part, where: str = "") -> list[Finding]:
         return [f for f in findings if not (is_value and _is_unknown(f))]
     findings = inspect_text(part.text, block=part.number)
     findings += search(part.text, block=part.number)
+    if _LEAVES_QUOTES.search(part.text) and _ADDRESS.fullmatch(part.text):
+        findings += search(re.sub("['\"]", "", part.text), block=part.number)
     if is_too_large(part.text):
         findings.append(_TOO_LARGE.finding(block=part.number))
     elif part.is_code and re.search(r"[\n=(;|]", part.text):
@@ -323,13 +418,17 @@ def _was_read(findings: list[Finding], language: str) -> bool:
     return amiss.isdisjoint(finding.name for finding in findings)
 
 
-def _split(arguments: Mapping[str, Any]) -> list[Finding]:
-    """Look at commands whose program stands in one argument and whose words in another."""
-    findings = [
-        finding
-        for text in commands(arguments, SHELL_COMMANDS.starters)
-        for finding in _if_run(text, WHOLE)
-    ]
+def _split(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
+    """Look at commands whose program stands in one argument and whose words in another.
+
+    The program may also be what the tool is called, and its subcommand what stands as a command.
+    """
+    program = _own_name(tool)
+    texts = [*commands(arguments, SHELL_COMMANDS.starters)]
+    if is_known(program) and "program" not in arguments:
+        has_more = program == "git" or program in SHELL_OPTIONS.subcommands
+        texts.append(command_of_tool(program, arguments, has_more=has_more))
+    findings = [finding for text in dict.fromkeys(texts) for finding in _if_run(text, WHOLE)]
     return [replace(finding, line=0, end_line=0) for finding in findings]
 
 

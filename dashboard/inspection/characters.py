@@ -12,8 +12,11 @@ from dashboard.inspection.looks import FOLDABLE, is_folded, look_alikes
 from dashboard.inspection.notes import FindingKind, Notes, line_finder
 
 _DEEP = 80  # blanks at the start of a line that honest code is never indented by
-_JOINERS = "\u200c\u200d"
-_EMOJI_STYLE = "\ufe0e\ufe0f"
+_JOINERS = frozenset("\u200c\u200d")
+_STYLES = frozenset("\ufe0e\ufe0f")
+_JOINING = _JOINERS | _STYLES
+_KEYS = frozenset("0123456789#*")
+_KEYCAP = "\u20e3"
 _BOM = "\ufeff"
 _HIGH, _MEDIUM, _LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 _BY_KIND = {
@@ -52,6 +55,11 @@ _FOLDED = FindingKind(
     _HIGH,
     "folded-by-python",
 )
+_CROSSED_OUT = FindingKind("hidden-text", _MEDIUM, "crossed-out")
+_MARKS = "[\u0300-\u036f\u20d0-\u20f0]{0,8}"
+_OVERLAY = "[\u0334-\u0338\u20d2\u20d3\u20d8-\u20da\u20e0\u20e5\u20e6\u20ea\u20eb]"
+_CROSSED = re.compile(rf"(?:[^\W_]{_MARKS}?{_OVERLAY}{_MARKS}){{2}}")
+"""Two letters side by side: physics writes one, and mathematics crosses out signs."""
 
 
 _SUSPECT = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f]|[ \t]{{{MANY_BLANKS}}}")
@@ -93,10 +101,8 @@ def _effect(glyph: Glyph, text: str, start: int) -> FindingKind | None:
         return None
     if not glyph.text.strip(" \t"):
         return _row(len(glyph.text), preceding, text, start)
-    if not glyph.text.strip(_EMOJI_STYLE) and _is_symbol(preceding):
-        return None
-    if not glyph.text.strip(_JOINERS + _EMOJI_STYLE) and not preceding.isascii():
-        return None if _is_symbol(preceding) else _JOINED
+    if glyph.text in _JOINING:
+        return _joined(text, start)
     return _BY_KIND.get(glyph.kind, _UNKNOWN)
 
 
@@ -107,15 +113,28 @@ def _row(length: int, preceding: str, text: str, start: int) -> FindingKind | No
     return None if preceding == "\n" and length < _DEEP else _FAR_OUT
 
 
+def _joined(text: str, start: int) -> FindingKind | None:
+    """Say what a joiner, or the style of an emoji, is where it stands; a second one is hidden."""
+    is_joiner, preceding = text[start] in _JOINERS, text[start - 1 : start]
+    base = text[start - 2 : start - 1] if is_joiner and preceding in _STYLES else preceding
+    if base in _KEYS and not is_joiner and text[start + 1 : start + 2] == _KEYCAP:
+        return None
+    if base.isascii() or base in _JOINING:
+        return _BY_KIND[GlyphKind.INVISIBLE]
+    is_of_script = is_joiner and unicodedata.category(base) == "Mn"
+    return None if is_of_script or _is_symbol(base) else _JOINED
+
+
 def _is_symbol(character: str) -> bool:
-    """Whether an emoji may begin so; the digits, ``#`` and ``*`` are drawn on keycaps."""
-    is_drawn = unicodedata.category(character) in ("So", "Sk", "Sm", "Po", "Mn")
-    return (is_drawn and not character.isascii()) or character in "0123456789#*"
+    """Whether an emoji may begin so."""
+    is_drawn = unicodedata.category(character) in ("So", "Sk", "Sm", "Po")
+    return is_drawn or character in "\u2139\u3030"
 
 
 def _odd(text: str) -> Iterator[tuple[int, FindingKind]]:
     if text.isascii():
         return
+    yield from ((match.start(), _CROSSED_OUT) for match in _CROSSED.finditer(text))
     folded_words = {match.start() for match in FOLDABLE.finditer(text) if is_folded(match[0])}
     for start in folded_words:
         yield start, _FOLDED

@@ -28,6 +28,7 @@ _PERHAPS_PROGRAM = names("file name path target")
 """What may name a program, and names as often a file or a person: known ones only."""
 
 _ITS_WORDS = names("arguments args argv argument_list parameters params flags options")
+_SUBCOMMANDS = ("command", "cmd", "subcommand")
 _WORDS_OF_PROGRAM = _ITS_WORDS - names("parameters params options")
 """The same, where they belong to nothing but a program: a person has options as well."""
 
@@ -41,6 +42,14 @@ _ENVIRONMENT = names("env envs environ environment env_vars environment_variable
 _SQL = names("sql query statement sql_query statements queries")
 _PYTHON = names("python python_code py")
 _CODE = names("code script source source_code snippet program cell")
+_UNREAD = {
+    name: language
+    for language in ("javascript", "ruby", "perl", "php", "lua")
+    for name in (language, f"{language}_code")
+} | dict.fromkeys(["js", "js_code", "typescript"], "javascript")
+"""The language of arguments that hold code which no inspector reads."""
+
+_LIKE_CODE = re.compile(r"[\n=(;{`]")
 _NAMES_CODE = _SHELL | _SQL | _PYTHON | _CODE
 _READ = names("python sql bash powershell batch")
 _LANGUAGE = names("language lang runtime interpreter kernel")
@@ -141,10 +150,12 @@ def commands(value: Any, known: Collection[str]) -> Iterator[str]:
             program = spelled[word]
             if isinstance(program, str) and program.rpartition("/")[2] in known:
                 programs.append(program)
-        lines = [_strings(spelled[word]) for word in sorted(spelled.keys() & _ITS_WORDS)]
+        its_words = [spelled[word] for word in sorted(spelled.keys() & _ITS_WORDS)]
+        lines = [_line(value) for value in its_words]
         targets = [_strings(spelled[word]) for word in sorted(spelled.keys() & _ITS_TARGETS)]
         if len(lines) + len(targets) > 1:
-            lines.append([*chain.from_iterable(lines + targets)])
+            texts = [_strings(value) for value in its_words]
+            lines += [[*chain.from_iterable(each + targets)] for each in (lines, texts)]
         for program in programs:
             words_of_each = [line for line in lines if line and line != [program]]
             if isinstance(program, str):
@@ -154,6 +165,38 @@ def commands(value: Any, known: Collection[str]) -> Iterator[str]:
         return
     for item in inner:
         yield from commands(item, known)
+
+
+def _line(value: Any) -> list[str]:
+    """Return the words of a command, which may stand in one text."""
+    if not isinstance(value, str):
+        return _strings(value)
+    try:
+        return shlex.split(value)
+    except ValueError:  # a quote is left open
+        return value.split()
+
+
+def command_of_tool(program: str, arguments: Mapping[str, Any], *, has_more: bool) -> str:
+    """Return the command of a tool that is called as its program; empty if it has no words.
+
+    Args:
+        has_more: Whether the program has subcommands, which may stand as a command.
+    """
+    spelled = {words(key): value for key, value in sorted(arguments.items())}
+    its_keys = [*(_SUBCOMMANDS if has_more else ()), *sorted(_ITS_WORDS), *sorted(_ITS_TARGETS)]
+    line = [*chain.from_iterable(_line(spelled.get(key, [])) for key in its_keys)]
+    return shlex.join(line if line[:1] == [program] else [program, *line]) if line else ""
+
+
+def objects(value: Any) -> Iterator[dict[str, Any]]:
+    """Return all objects at any depth, their names in one spelling."""
+    if isinstance(value, Mapping):
+        yield {words(key): value[key] for key in sorted(value)}
+    inner = value.values() if isinstance(value, Mapping) else value
+    if isinstance(inner, Iterable) and not isinstance(inner, str):
+        for item in inner:
+            yield from objects(item)
 
 
 def paths(value: Any) -> Iterator[tuple[str, str]]:
@@ -262,8 +305,9 @@ def _found(place: Place, text: str, language: str | None, name: str) -> _Found:
         language = None if is_search else "sql"
     if name in _ASIDE or name in _LANGUAGE:
         return _Found(place, text)
-    if name in _PYTHON:
-        return _named(place, text, "python", language)
+    script = "python" if name in _PYTHON else _UNREAD.get(name)
+    if script and (script == "python" or _LIKE_CODE.search(text)):
+        return _named(place, text, script, language)
     if name in _SHELL:
         shell = language if our_spelling(language) in ("powershell", "batch") else "bash"
         return _named(place, text, shell, language)

@@ -21,6 +21,9 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
             "than it runs."
         ),
         "tag-characters": "Holds text in tag characters, which a machine reads and nobody sees.",
+        "crossed-out": (
+            "Holds letters that are crossed out for whoever looks, and not for a machine."
+        ),
         "control-characters": (
             "Holds control characters, which can erase or redraw what is shown elsewhere."
         ),
@@ -82,6 +85,9 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "tool-writes-files": "This tool writes files, by its name.",
         # Secrets, by the names in secrets.toml.
         "private-key": "Holds what looks like a private key.",
+        "metadata-address": (
+            "Names the address at which a cloud gives a machine its credentials."
+        ),
         "aws-access-key": "Holds what looks like an access key of AWS.",
         "github-token": "Holds what looks like a token of GitHub.",
         "gitlab-token": "Holds what looks like a token of GitLab.",
@@ -101,6 +107,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "runs-command": "Lets a program run other commands.",
         "writes-file": "Writes a file.",
         "deletes-files": "Deletes files for good.",
+        "graphql-mutation": "Calls a mutation of a service, which may change anything there.",
         "unknown-destroys": "Calls something unknown whose words say that it deletes or resets.",
         "deletes-folders": "Deletes folders with everything in them.",
         "deletes-found-files": "Deletes every file that it finds, in all folders below.",

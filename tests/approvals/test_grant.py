@@ -1,5 +1,6 @@
 """A remembered yes: what it answers, what it does not, and how it ends."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ from dashboard.accounts.services import people
 from dashboard.approvals import services
 from dashboard.approvals.errors import AlreadyClosed, GrantRefused, NotAllowed, NotFound
 from dashboard.approvals.models import ApprovalRequest, Grant
+from dashboard.approvals.rules import grant as grant_rules
 from dashboard.approvals.rules.grant import GrantScope, GrantTerms, covers
 from dashboard.audit.models import AuditEntry
 from dashboard.inspection.findings import Finding, Report, Severity
@@ -114,6 +116,37 @@ def test_a_grant_covers_its_scope_and_no_more(token, alice, scope, arguments, co
     grant(token, alice, scope, arguments=arguments)
 
     assert answered(ask(token, content)) is expected
+
+
+@pytest.mark.parametrize("name", ["From", "from ", "from[]", "%66rom", "fr\u00adom", "from:x"])
+def test_another_spelling_of_a_name_is_not_covered(token, alice, name):
+    grant(token, alice, GrantScope.ARGUMENTS, arguments=("from",))
+
+    assert not answered(ask(token, with_arguments(**{name: "/etc"})))
+    assert answered(ask(token, with_arguments(from_when="noon")))
+
+
+@pytest.mark.parametrize("name", ['path="/tmp/cache", mode', "", "x" * 61])
+def test_values_under_names_that_cannot_be_shown_are_not_remembered(token, alice, name):
+    content = with_arguments(**{name: "r"})
+
+    with pytest.raises(GrantRefused, match="plain words"):
+        grant(token, alice, GrantScope.ARGUMENTS, content, arguments=("from",))
+
+    assert not Grant.objects.exists()
+    grant(token, alice, GrantScope.CONTENT, content)
+    assert answered(ask(token, content))
+
+
+def test_values_that_an_earlier_version_remembered_under_such_a_name_answer_nothing(
+    token, alice, monkeypatch
+):
+    odd = 'path="/tmp/cache", mode'
+    with monkeypatch.context() as earlier:
+        earlier.setattr(grant_rules, "_PLAIN_NAME", re.compile(".*"))
+        grant(token, alice, GrantScope.ARGUMENTS, with_arguments(**{odd: "r"}), arguments=(odd,))
+
+    assert not answered(ask(token, with_arguments(**{odd: "r"})))
 
 
 def test_a_grant_never_leaks_to_another_agent(token, alice):

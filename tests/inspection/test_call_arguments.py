@@ -5,6 +5,7 @@ import time
 import pytest
 
 from approval_client.wire import Kind
+from dashboard.inspection.arguments import about_call
 from dashboard.inspection.findings import Severity
 from dashboard.inspection.inspector import inspect_content
 
@@ -34,6 +35,91 @@ def test_a_command_is_read_as_a_shell_reads_it(key):
 
     assert "recursive-delete" in report.names
     assert report.languages == ("bash",)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "name"),
+    [
+        ("git", {"args": ["push", "--force"]}, "network"),
+        ("mcp__git__git", {"args": "push --force"}, "network"),
+        ("git", {"command": "push --force"}, "network"),
+        ("git", {"command": "push", "flags": ["--force"]}, "network"),
+        ("git", {"subcommand": "reset", "args": ["--hard"]}, "file-delete"),
+        ("git", {"command": "git push --force"}, "network"),
+        ("kubectl", {"args": ["delete", "ns", "prod"]}, "system-change"),
+        ("run", {"program": "sh", "args": "-c 'rm -rf /'"}, "recursive-delete"),
+        ("run", {"program": "bash", "args": "-c", "params": "rm -rf /"}, "recursive-delete"),
+        ("run", {"program": "git", "args": "push --force"}, "network"),
+        ("neo4j", {"query": "MATCH (n) DETACH DELETE n"}, "sql-delete"),
+        ("x", {"cypher": "MATCH (n) // '\nDELETE n // '"}, "sql-delete"),
+        ("x", {"deep": [{"cypher": "CREATE (n:User)"}]}, "sql-write"),
+        ("x", {"cypher": "DROP INDEX users"}, "sql-drop"),
+        ("x", {"cypher": "CALL apoc.periodic.submit('a', 'b')"}, "unknown-call"),
+        ("x", {"query": "mutation { deleteUser(id: 1) }"}, "unknown-call"),
+        ("x", {"graphql": "query A { a } mutation B($b: Int) { addUser(b: $b) }"}, "unknown-call"),
+        ("mongo", {"operation": "dropDatabase"}, "sql-drop"),
+        ("mcp__mongodb__run", {"operation": "deleteMany"}, "sql-delete"),
+        ("redis", {"command": "FLUSHALL"}, "sql-drop"),
+        ("http_request", {"method": "DELETE", "url": "https://api/users"}, "unknown-call"),
+        ("http", {"request": {"method": "delete", "endpoint": "/users"}}, "unknown-call"),
+        ("x", {"javascript": "require('child_process').exec('rm -rf /')"}, "not-inspected"),
+        ("x", {"js": "f(1)"}, "not-inspected"),
+        ("x", {"rubyCode": "system 'id'; exit"}, "not-inspected"),
+        ("fetch", {"url": "http://169.254.169.254/latest/meta-data/"}, "credentials"),
+        ("fetch", {"url": "https://docs.example.org/'||reboot||'"}, "system-change"),
+        ("fetch", {"url": "https://docs.example.org/';rm -rf /;'"}, "recursive-delete"),
+        ("fetch", {"url": 'https://docs.example.org/"`reboot`"'}, "system-change"),
+    ],
+)
+def test_what_a_service_or_a_program_is_asked_is_found(tool, arguments, name):
+    assert name in report_on(tool, arguments).names
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("neo4j", {"query": "MATCH (n:Set) WHERE n.delete = 'delete' RETURN n.set"}),
+        ("x", {"cypher": "MATCH (a)-[:CREATE]->(b) RETURN {set: a, drop: b}"}),
+        ("x", {"query": "query { user(id: 1) { name } }"}),
+        ("search", {"query": "mutation of BRCA1"}),
+        ("mongo", {"operation": "find"}),
+        ("cart", {"operation": "removeItem"}),
+        ("http_request", {"method": "GET", "url": "https://api/users"}),
+        ("search", {"method": "delete"}),
+        ("x", {"js": "app.js", "php": "8.3", "perl": "yes"}),
+        ("fetch", {"url": "https://docs.example.org/O'Reilly?a=b&c='d'"}),
+    ],
+)
+def test_what_asks_for_nothing_grave_is_left_alone(tool, arguments):
+    assert report_on(tool, arguments).findings == ()
+
+
+@pytest.mark.parametrize("text", ["'\\" * 200_000, "'a`\"" * 100_000, "`" * 399_999])
+def test_quotes_of_a_statement_are_read_in_linear_time(text):
+    began = time.process_time()
+    about_call("x", {"cypher": text})
+
+    assert time.process_time() - began < 2
+
+
+def test_a_tool_whose_call_names_a_program_is_not_taken_for_one():
+    assert report_on("convert", {"program": "A", "args": ["1", "2"]}).names == {"unknown-call"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("git", {"args": "log -n 3"}),
+        ("git", {"args": ["status", "--short"]}),
+        ("git", {"command": "log main", "flags": "-n 3"}),
+        ("kubectl", {"args": ["get", "pods"]}),
+        ("kill", {"pid": 1}),
+    ],
+)
+def test_a_tool_that_is_named_after_a_program_and_only_reads_is_left_alone(tool, arguments):
+    findings = report_on(tool, arguments).findings
+
+    assert [f for f in findings if f.severity.rank > Severity.LOW.rank] == []
 
 
 def test_a_list_of_words_is_read_as_one_command():

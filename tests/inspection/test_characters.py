@@ -38,6 +38,68 @@ def test_a_joiner_between_latin_letters_is_grave():
     assert found("ab\u200ccd") == [("invisible-characters", Severity.HIGH, 1)]
 
 
+HIDDEN = [
+    "\U0001f600" + "\ufe0f\ufe0e",
+    "\U0001f600" + "\ufe0f\ufe0e" * 40,
+    "call 1" + "\ufe0f\ufe0e" * 40,
+    "call 1\ufe0f\ufe0e",
+    "call 1\ufe0e",
+    "\U0001f600\u200d\u200d\U0001f600",
+    "\U0001f600" + "\u200d\u200c" * 40,
+    "\U0001f600\ufe0f\u200d\ufe0f\u200d",
+    "\u0645\u06cc\u200c\u200d\u062e",
+    "\u0915\u094d\u200d\u200d\u0937",
+    "\ufe0f",
+    "\u200d\ufe0f",
+]
+
+
+@pytest.mark.parametrize("text", HIDDEN, ids=ascii)
+def test_more_styles_and_joiners_than_an_emoji_has_are_hidden_text(text):
+    assert ("invisible-characters", Severity.HIGH, 1) in found(text)
+
+
+EMOJI = [
+    "\U0001f600",
+    "\u2764\ufe0f\u200d\U0001f525",
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466",
+    "\U0001f3f3\ufe0f\u200d\U0001f308",
+    "\U0001f3f3\ufe0f\u200d\u26a7\ufe0f",
+    "\U0001f575\U0001f3fd\u200d\u2642\ufe0f",
+    "\U0001f1e9\U0001f1ea",
+    "1\ufe0f\u20e3 #\ufe0f\u20e3 *\ufe0f\u20e3",
+    "\xa9\ufe0f \u2122\ufe0f \u203c\ufe0f \u2194\ufe0f \u2139\ufe0f \u3030\ufe0f \u2660\ufe0e",
+    "\u0915\u094d\u200d\u0937 \u0dc1\u0dca\u200d\u0dbb\u0dd3",
+]
+
+
+@pytest.mark.parametrize("text", EMOJI, ids=ascii)
+def test_emoji_and_scripts_that_join_letters_are_left_alone(text):
+    assert found(text) == []
+
+
+@pytest.mark.parametrize("mark", "\u0334\u0335\u0336\u0337\u0338\u20d2\u20e5\u20eb", ids=ascii)
+def test_letters_that_are_crossed_out_are_found(mark):
+    assert found(f"Do n{mark}o{mark}t{mark} delete the backups") == [
+        ("hidden-text", Severity.MEDIUM, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "p\u0338 + m, \u2202\u0338",
+        "a =\u0338 b, \u2208\u0338 \u2203\u0338",
+        "v\u20d7 a\u20d7b\u20d7",
+        "l\u0334 velarised",
+        "Vie\u0323\u0302t Nam, cafe\u0301",
+    ],
+    ids=ascii,
+)
+def test_marks_of_physics_mathematics_and_languages_are_left_alone(text):
+    assert found(text) == []
+
+
 def test_a_word_of_other_letters_that_stands_beside_its_latin_twin_is_grave():
     assert found("cope = 1\n\u0441\u043e\u0440\u0435 = 2") == [
         ("look-alike-characters", Severity.HIGH, 2)

@@ -19,7 +19,7 @@ from dashboard.inspection.python.calls import CHECKS
 from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
-TABLES_OF_VERSION = ("12", "7a98cd2a9f2834a3")
+TABLES_OF_VERSION = ("13", "a055a0154947da78")
 
 
 def document(text, file="ours.toml"):

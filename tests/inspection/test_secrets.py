@@ -70,7 +70,7 @@ LITERALS = {
 """What stays visible of a secret, and what is covered."""
 
 # The lines of a key may as well be paths of programs, and people have to see an address.
-NEVER_COVERED = {"private-key", "password-in-address"}
+NEVER_COVERED = {"private-key", "password-in-address", "metadata-address"}
 
 
 def test_every_secret_of_the_table_has_an_example_here():
@@ -102,6 +102,31 @@ def test_every_secret_is_found_under_its_own_name(what):
     codes = {f.code for f in inspect_secrets(f"{name} = '{shown}{secret}{end}'")}
 
     assert what in codes
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://169.254.169.254/latest/meta-data/",
+        "169.254.169.254",
+        "http://169.254.170.2/v2/credentials",
+        "http://metadata.google.internal/computeMetadata/v1/",
+        "http://100.100.100.200/latest",
+        "http://[fd00:ec2::254]/latest",
+        "http://[::ffff:a9fe:a9fe]/",
+        "http://2852039166/",
+        "http://0xA9FEA9FE/",
+    ],
+)
+def test_the_address_at_which_a_cloud_gives_out_credentials_is_found(address):
+    assert [f.code for f in inspect_secrets(f"see {address}")] == ["metadata-address"]
+
+
+@pytest.mark.parametrize(
+    "text", ["169.254.169.2540", "169.254.1.1", "100.100.100.20", "28520391660"]
+)
+def test_another_address_is_not_that_one(text):
+    assert inspect_secrets(text) == []
 
 
 def test_a_token_of_this_dashboard_is_found_in_python():

@@ -308,6 +308,75 @@ def test_two_names_of_one_reading_are_not_what_a_rule_approves():
     assert not holds(both_names, "path", "within", "/srv", approving=True)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Repo",
+        "repo ",
+        "repo[]",
+        "repo[0]",
+        "repo[$ne]",
+        "repo:",
+        "/repo",
+        "$repo",
+        "repo+",
+        "repo*",
+        "repo;x",
+        "repo=production&x",
+        "repo/0",
+        "repo.name",
+        "repo%5B%5D",
+        "%72epo",
+        "%2572epo",
+        "repo%20",
+        "\\u0072epo",
+        "\\x72epo",
+        "repo\\",
+        "re\u00adpo",
+        "repo\u3164",
+        "repo\u0001",
+        "repo\u0085",
+        "repo\u2003",
+        "\u202erepo",
+        "\uff52epo",
+        "repo" + "\u200b" * 2000,
+    ],
+)
+def test_another_spelling_of_a_name_is_not_told_from_it(name):
+    arguments = {"repo": "docs", name: "production"}
+
+    assert not holds(arguments, "repo", "equals", "docs", approving=True)
+    assert holds(arguments, "repo", "equals", "production")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "repo_url",
+        "repo-url",
+        "repo url",
+        "repoUrl",
+        "repos",
+        "my_repo",
+        "repo2",
+        "r\u00e9po",
+        "日本",
+    ],
+)
+def test_another_name_is_told_from_it(name):
+    arguments = {"repo": "docs", name: "production"}
+
+    assert holds(arguments, "repo", "equals", "docs", approving=True)
+    assert not holds(arguments, "repo", "equals", "production")
+
+
+def test_names_that_share_what_stands_before_a_sign_are_two_names():
+    arguments = {"page[size]": 10, "page[number]": 3}
+
+    assert holds(arguments, "page[size]", "equals", 10, approving=True)
+    assert not holds({**arguments, "page": 10}, "page[size]", "equals", 10, approving=True)
+
+
 HOSTILE = {
     "marks": "a" + "\u0300\u0327" * 250_000,
     "wide": "\ufdfa" * 300_000,

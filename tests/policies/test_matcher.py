@@ -83,7 +83,9 @@ def test_words_that_are_joined_in_another_way_may_be_the_same_tool(rule, tool):
     assert not matches(call({}, tool), "approve", tools=[rule])
 
 
-@pytest.mark.parametrize("tool", ["delete_x.", "delete_x__", "delete_x:", "srv.delete_x/"])
+@pytest.mark.parametrize(
+    "tool", ["delete_x.", "delete_x__", "delete_x:", "srv.delete_x/", "delete_x()"]
+)
 def test_signs_at_the_end_of_a_name_shed_nothing(tool):
     assert matches(call({}, tool), "reject", tools=["delete_x"])
     assert not matches(call({}, tool), "approve", tools=["delete_x"])
@@ -108,6 +110,36 @@ def test_operations_on_memory_may_be_spelled_otherwise_too():
 
     assert matches(other, memory_operations=["delete"], memory_users=["ada"])
     assert not matches(other, "approve", memory_operations=["delete"])
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        "memory.delete",
+        "mcp__memory__delete",
+        "memory:delete",
+        "memory/delete",
+        "memory::delete",
+        "delete()",
+        "delete(bob)",
+        "delete:bob",
+        "delete/bob",
+        "delete; add",
+        "DELETE!",
+    ],
+)
+def test_what_stands_around_an_operation_sheds_nothing(operation):
+    other = question(Kind.MEMORY, {"operation": operation, "user_id": "ada", "content": ""})
+
+    assert matches(other, "reject", memory_operations=["delete"])
+    assert matches(other, "review", memory_operations=["delete"])
+    assert not matches(other, "approve", memory_operations=["delete"])
+
+
+def test_an_operation_of_another_name_is_another_one():
+    other = question(Kind.MEMORY, {"operation": "undelete", "user_id": "ada", "content": ""})
+
+    assert not matches(other, "reject", memory_operations=["delete"])
 
 
 @pytest.mark.parametrize(

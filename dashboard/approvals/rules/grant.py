@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,6 +15,7 @@ from dashboard.accounts.models import User
 from dashboard.accounts.queries import groups_of
 from dashboard.approvals.models import ApprovalRequest, Grant
 from dashboard.inspection.findings import Report, Severity
+from dashboard.policies.rules.arguments import has_alike
 from dashboard.policies.rules.demands import Required
 
 ONLY_LATE = (
@@ -22,6 +24,10 @@ ONLY_LATE = (
 DEFAULT_FOR_S = 8 * 3600
 LONGEST_FOR_S = 30 * 24 * 3600
 MOST_USES = 10_000
+LONGEST_NAME = 60
+"""Characters of an argument's name that a person is shown."""
+
+_PLAIN_NAME = re.compile(rf"[\w.-]{{1,{LONGEST_NAME}}}")
 
 
 class GrantScope(StrEnum):
@@ -96,8 +102,15 @@ def why_not_grantable(approval: ApprovalRequest, required: Required, report: Rep
 
 
 def scopes(approval: ApprovalRequest) -> list[GrantScope]:
-    """The scopes that make sense for a request: only tool calls have more than their content."""
-    return list(GrantScope) if approval.kind == Kind.TOOL_CALL else [GrantScope.CONTENT]
+    """The scopes that make sense for a request: only tool calls have more than their content.
+
+    A name such as ``path="/tmp", mode`` would be read as another condition than it is.
+    """
+    if approval.kind != Kind.TOOL_CALL:
+        return [GrantScope.CONTENT]
+    names = parse_json(approval.content).get("arguments", {})
+    is_plain = all(map(_PLAIN_NAME.fullmatch, names))
+    return [scope for scope in GrantScope if is_plain or scope is not GrantScope.ARGUMENTS]
 
 
 def severities(report: Report) -> dict[str, str]:
@@ -133,8 +146,12 @@ def _is_within(grant: Grant, approval: ApprovalRequest, content: Any) -> bool:
 
 
 def _agree(expected: dict[str, Any], arguments: Any) -> bool:
+    """Whether arguments have these values, and none is there again in another spelling."""
     return isinstance(arguments, dict) and all(
-        name in arguments and canonical_json(arguments[name]) == canonical_json(value)
+        _PLAIN_NAME.fullmatch(name)  # earlier versions let others be named
+        and name in arguments
+        and canonical_json(arguments[name]) == canonical_json(value)
+        and not has_alike(arguments, name)
         for name, value in expected.items()
     )
 

@@ -106,7 +106,10 @@ def _described(grant: Grant) -> dict[str, Any]:
 
 def _scope(approval: ApprovalRequest, terms: GrantTerms) -> GrantScope:
     if terms.scope not in scopes(approval):
-        raise GrantRefused("Only a tool call can be allowed with different content.")
+        raise GrantRefused(
+            "Only a tool call can be allowed with different content, and by values of its "
+            "arguments only if their names are plain words."
+        )
     return terms.scope
 
 

@@ -23,13 +23,17 @@ other rules it may pass, which is returned as None:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterator
 from decimal import Decimal
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
+from urllib.parse import unquote
 
 from approval_client.wire import JsonError, canonical_json
+from dashboard.inspection.hidden import replaced
 from dashboard.policies.rules import places
 from dashboard.policies.rules.patterns import PatternRefused, glob, loose_glob, pattern
 from dashboard.policies.rules.readings import (
@@ -52,7 +56,10 @@ _MORE = MOST_REACHED + 1
 LONGEST_TEXT = 1000
 _PLACES = {"within": places.within, "host_is": places.host_is}
 _PROBLEMS = {"within": places.problem_with_folder, "host_is": places.problem_with_host}
-_NO_JOINTS = str.maketrans(dict.fromkeys("-_. []\u200b\u200c\u200d\u2060\ufeff"))
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2}))")
+_HEAD = re.compile(r"[\W_]*[^\x00-\x1f!-,./:-@\[-^`{-\x7f]*")
+"""A name up to a sign that may lead into its value: ``repo`` of ``repo[0]``."""
+
 Test = Callable[[Any], bool | None]
 
 
@@ -171,7 +178,7 @@ def _steps(value: Any, segment: str, path: str) -> list[Any] | None:
         return list(islice(value.values() if isinstance(value, dict) else value, _MORE))
     if isinstance(value, dict):
         is_place = segment.isdigit() and segment not in value and bool(value)
-        unreached = [UNREACHED] if is_place or _has_alike(value, segment, path) else []
+        unreached = [UNREACHED] if is_place or has_alike(value, segment, path) else []
         return [value[segment], *unreached] if segment in value else unreached
     is_place = segment.isascii() and segment.isdigit() and len(segment) < 10  # noqa: PLR2004 - no list is longer
     if isinstance(value, list) and is_place:
@@ -179,17 +186,38 @@ def _steps(value: Any, segment: str, path: str) -> list[Any] | None:
     return None
 
 
-def _has_alike(value: dict[str, Any], segment: str, path: str) -> bool:
-    """Whether an object has a name that some tools read as this one, or too many names to tell."""
-    if len(value) > MOST_REACHED:
+def has_alike(names: Collection[str], name: str, path: str = "") -> bool:
+    """Whether one of the names is what some tools read as this one, or cannot be told from it.
+
+    Args:
+        names: All that stand in one object, this one too if it does.
+        path: A path that begins with this name, and may be one name as well.
+    """
+    if len(names) > MOST_REACHED:
         return True
-    readings = (_bare(segment), _bare(path))
-    return any(_bare(name[:LONGEST_TEXT]) in readings for name in value if name != segment)
+    whole, head = _readings(name)
+    wholes = {whole, _readings(path or name)[0]}
+    return any(_is_alike(key, wholes, head) for key in names if key != name)
+
+
+def _is_alike(name: str, wholes: set[str], head: str) -> bool:
+    if len(name) > LONGEST_TEXT:
+        return True
+    own_whole, own_head = _readings(name)
+    return own_whole in wholes or own_whole == head or own_head in wholes
 
 
 @lru_cache(maxsize=4096)
-def _bare(name: str) -> str:
-    return folded(name).translate(_NO_JOINTS)
+def _readings(name: str) -> tuple[str, str]:
+    """Return the letters and digits of a name, and those up to where it leads into its value."""
+    text = _ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), unquote(unquote(name)))
+    head = _HEAD.match(text)
+    return _bare(text), _bare(head[0] if head else "")
+
+
+def _bare(text: str) -> str:
+    characters = replaced(folded(text), lambda *_: "")
+    return "".join(c for c in characters if c.isalnum() or unicodedata.category(c)[0] == "M")
 
 
 def _test(argument: Argument, *, strict: bool) -> Test:

@@ -20,7 +20,7 @@ from dashboard.policies.rules.patterns import (
     fits_any_loosely,
     pattern,
 )
-from dashboard.policies.rules.readings import spellings, tool_spellings
+from dashboard.policies.rules.readings import operation_spellings, spellings, tool_spellings
 from dashboard.policies.rules.rule import Argument, Effect, FindingsMatch, Hours, Rule, ToolClass
 
 
@@ -267,7 +267,7 @@ _PLAIN: dict[str, Callable[[Any], Built]] = {
 _BY_EFFECT: dict[str, Callable[..., Built]] = {
     "tools": _part(lambda facts: facts.tool, "tool", tool_spellings),
     "memory_operations": _part(
-        lambda facts: facts.memory("operation"), "memory operation", spellings
+        lambda facts: facts.memory("operation"), "memory operation", operation_spellings
     ),
     "memory_users": _part(lambda facts: facts.memory("user_id"), "memory's user", spellings),
     "tool_classes": _tool_classes,

@@ -3,8 +3,10 @@
 Three answers: True and False are certain, None means that it cannot be told. A path or an address
 is read only in the one spelling that every program reads in the same way. The rest cannot be told:
 ``..``, ``~``, wildcards and variables of a shell, escapes, hidden characters, letters that look
-like others, blanks below the folder, what may be a second path or address, a user or a password
-in an address. Links within a folder are not seen here, but for those that the system makes.
+like others, blanks below the folder, what may be a second path, address or command, a user or a
+password in an address. Of an address, only its path is looked at for ``..``, ``//`` and escapes
+of them: what a server does with the query is not seen. Links within a folder are not seen here,
+but for those that the system makes.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
+from urllib.parse import unquote
 
 from dashboard.inspection.hidden import hidden_characters
 
@@ -36,6 +39,15 @@ _ADDRESS = re.compile(
 )
 _USER_TO_SOME = re.compile(r"[?#][^/]*@")  # old programs take what follows for the host
 _SECOND_ADDRESS = re.compile(r"[,;|](?:[A-Za-z][A-Za-z0-9+.-]*:|//|[A-Za-z0-9-]+\.[A-Za-z]{2})")
+_PAIR = r"[\w.~$%\[\]-]+="
+_SIGN_OF_SHELL = re.compile(r"[`|<>{}\"]|\$\(")
+"""No address has them: a shell would run a command there."""
+
+_SECOND_COMMAND = re.compile(rf"'|[;&](?!{_PAIR})")
+"""What a shell may take for more than an address; not ``&c=d`` and ``;jsessionid=1``."""
+
+_ODD_PATH = re.compile(r"(?:^|/)\.\.(?:[/;]|$)|//|[\\\x00-\x1f\x7f]")
+_OF_WEB = frozenset(["http", "https", "ws", "wss"])
 _SCHEMES = frozenset(["http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh"])
 _NUMBERS = re.compile(r"(?:0[xX][0-9A-Fa-f]+|\d+)(?:\.(?:0[xX][0-9A-Fa-f]+|\d+))*")
 _DOTTED = re.compile(r"(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}")
@@ -205,12 +217,14 @@ def _host_is(wanted: str) -> Place:
         match = _ADDRESS.fullmatch(text) if len(text) <= LONGEST else None
         if match is None:
             return None
-        rest = match["rest"] or ""
-        is_one = not _USER_TO_SOME.match(rest) and not _SECOND_ADDRESS.search(rest)
+        rest, scheme = match["rest"] or "", (match["scheme"] or "https").lower()
+        if _SIGN_OF_SHELL.search(rest):
+            return None
+        is_one = _is_plain_rest(rest, scheme)
         found_host, found_port = match["host"].lower(), match["port"] or ""
         if _NUMBERS.fullmatch(found_host) and not _is_dotted(found_host):
             return None  # 127.1 and 2130706433 are 127.0.0.1 to many programs
-        if (match["scheme"] or "https").lower() not in _SCHEMES:
+        if scheme not in _SCHEMES:
             return None  # of which nobody knows what its host is for
         is_named = (
             found_host.endswith(name) and found_host != name if below else found_host == host
@@ -220,6 +234,19 @@ def _host_is(wanted: str) -> Place:
         return True if found_port == port and is_one else None
 
     return is_host
+
+
+def _is_plain_rest(rest: str, scheme: str) -> bool:
+    """Whether what stands behind a host leads no program to another one, or to a second word."""
+    path = unquote(unquote(re.split(r"[?#]", rest)[0]))
+    is_option = path.startswith("/-") and scheme not in _OF_WEB
+    return not (
+        is_option
+        or _ODD_PATH.search(path)
+        or _SECOND_COMMAND.search(rest)
+        or _USER_TO_SOME.match(rest)
+        or _SECOND_ADDRESS.search(rest)
+    )
 
 
 def _is_dotted(host: str) -> bool:

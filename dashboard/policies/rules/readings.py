@@ -26,6 +26,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _JOINTS = str.maketrans(dict.fromkeys("-. ", "_"))
 _LONGEST_SPELLING = 400
 _PREFIX = re.compile(r"__|[.:/]")
+_BETWEEN_PARTS = re.compile(r"__|[^\w\s-]")
 _LONGEST_NUMBER = 5_000  # characters; JSON numbers are shorter
 _AROUND_NUMBERS = _BLANKS + "$€£'\"=+"
 _WORDS = {
@@ -54,7 +55,7 @@ def normalised(text: str) -> str:
 
 def spelling(name: str) -> str:
     """Return a name as those read it who mind no spelling: ``deleteFile`` as ``delete_file``."""
-    return with_joints(name.strip(_BLANKS)).strip("_:/")[:_LONGEST_SPELLING]
+    return with_joints(name.strip(_BLANKS)).strip("_:/()")[:_LONGEST_SPELLING]
 
 
 def with_joints(text: str) -> str:
@@ -85,6 +86,16 @@ def spellings(name: str) -> tuple[str, ...]:
 def tool_spellings(tool: str) -> tuple[str, ...]:
     """Return how the names by which a tool may be called may be read."""
     return _with_bare(tool_readings(tool))
+
+
+@lru_cache(maxsize=1024)
+def operation_spellings(operation: str) -> tuple[str, ...]:
+    """Return how an operation on memory may be read: as a tool, or as any part of its name.
+
+    ``memory.delete``, ``delete:bob`` and ``delete(bob)`` may all delete.
+    """
+    parts = filter(None, map(spelling, _BETWEEN_PARTS.split(operation)))
+    return _with_bare((*tool_readings(operation), *parts))
 
 
 def _with_bare(spelled: tuple[str, ...]) -> tuple[str, ...]:

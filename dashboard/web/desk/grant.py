@@ -26,6 +26,7 @@ from dashboard.approvals.models import ApprovalRequest, Grant, GrantQuerySet, Ju
 from dashboard.approvals.queries.grant import grants_in_force, grants_over
 from dashboard.approvals.rules.grant import (
     DEFAULT_FOR_S,
+    LONGEST_NAME,
     MOST_USES,
     GrantScope,
     GrantTerms,
@@ -133,7 +134,7 @@ class GrantForm(forms.Form):
 MOST_PINS = 20
 """A call with more arguments offers the first ones; the others may then have any value."""
 
-_LONGEST_NAME, _LONGEST_VALUE = 60, 100
+_LONGEST_VALUE = 100
 
 THIS = {
     Kind.CODE: "exactly this code",
@@ -188,8 +189,10 @@ def grant_offer(
     required, report = demands_of(judgement), report_of(judgement.inspection)
     if why_not_grantable(approval, required, report) or why_not_by(person, required):
         return None
-    content = parse_json(approval.content) if GrantScope.TOOL in scopes(approval) else {}
-    arguments: dict[str, Any] = content.get("arguments", {})
+    offered_scopes = scopes(approval)
+    content = parse_json(approval.content) if GrantScope.TOOL in offered_scopes else {}
+    by_values = GrantScope.ARGUMENTS in offered_scopes
+    arguments: dict[str, Any] = content.get("arguments", {}) if by_values else {}
     names = sorted(arguments)[:MOST_PINS]
     pins = [drawn_argument(name, arguments[name]) for name in names]
     return GrantOffer(
@@ -207,7 +210,7 @@ def grant_offer(
 
 def drawn_argument(name: str, value: Any, longest: int = _LONGEST_VALUE) -> SafeString:
     """Draw an argument with its value, cut to fit; what looks like a secret is redacted."""
-    prefix = f"{on_a_line(_cut(name, _LONGEST_NAME))} = "
+    prefix = f"{on_a_line(_cut(name, LONGEST_NAME))} = "
     if isinstance(value, str) and (0, len(value)) in secrets_in_text(value, words(name)):
         return untrusted(prefix) + REDACTED
     text, end = prefix + canonical_json(value), len(prefix) + longest

@@ -88,6 +88,13 @@ def test_it_is_not_offered_to_whose_yes_would_not_count(browser, ask):
     assert not offers(browser, ask(accepts_grants=True))
 
 
+def test_values_are_not_offered_where_a_name_would_read_as_several(browser, call):
+    shown = panel(browser, call(with_arguments(**{'path="/tmp", mode': "r"})))
+
+    verdicts = [button["value"] for button in shown.all("button", name="verdict")]
+    assert verdicts == ["remember-content", "remember-tool"]
+
+
 # --- what it says -------------------------------------------------------------------------------
 
 

@@ -154,10 +154,8 @@ def test_without_findings_it_covers_what_has_none(reviewer, grant):
 
 
 def test_what_an_agent_wrote_is_drawn_and_never_markup(reviewer, token, alice):
-    call = {"tool": "<b>x\u202e</b>", "arguments": {"<i>a</i>": "\u200b</article>"}}
-    terms = GrantTerms(
-        scope=GrantScope.ARGUMENTS, this_run=False, arguments=("<i>a</i>",), most_uses=1
-    )
+    call = {"tool": "<b>x\u202e</b>", "arguments": {"a": "<i>\u200b</i></article>"}}
+    terms = GrantTerms(scope=GrantScope.ARGUMENTS, this_run=False, arguments=("a",), most_uses=1)
     make.granted(token, alice, terms=terms, **TOOL | {"content": call})
 
     (card,) = cards(reviewer)
