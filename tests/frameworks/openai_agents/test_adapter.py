@@ -17,6 +17,7 @@ from agents import (
     ToolExecutionConfig,
     ToolGuardrailFunctionOutput,
     Usage,
+    UserError,
     function_tool,
     set_tracing_disabled,
     tool_input_guardrail,
@@ -364,6 +365,22 @@ class OfTheRun(RunHooks):
         changed(context)
 
 
+class Renaming(RunHooks):
+    """Changes by which id a call is known, too."""
+
+    async def on_tool_start(self, context, *_):
+        context.tool_call_id = "another"
+        changed(context)
+
+
+class BesideItsFields(AgentHooks):
+    """Changes it where no attribute is set."""
+
+    async def on_tool_start(self, context, *_):
+        context.tool_call_id = "another"
+        context.tool_call.__dict__["arguments"] = json.dumps({"tesla": 9})
+
+
 class OfTheAgent(AgentHooks):
     """Called beside ours, and done after it."""
 
@@ -378,8 +395,9 @@ class OfTheAgent(AgentHooks):
         ({"tool_input_guardrails": [guardrail]}, {}, {}),
         ({}, {"hooks": OfTheAgent()}, {}),
         ({}, {}, {"hooks": OfTheRun()}),
+        ({}, {}, {"hooks": Renaming()}),
     ],
-    ids=["guardrail", "agent", "run"],
+    ids=["guardrail", "agent", "run", "run, under another id"],
 )
 async def test_what_a_hook_makes_of_an_approved_call_is_not_called(
     gate, of_the_tool, of_the_agent, of_the_run
@@ -402,3 +420,80 @@ async def test_what_a_hook_makes_of_an_approved_call_is_not_called(
         )
 
     assert calls == []
+
+
+async def test_a_call_that_is_changed_unseen_is_made_as_it_was_approved(gate):
+    calls = []
+
+    @function_tool(needs_approval=True)
+    async def set_field(tesla: int) -> str:
+        """Set the field."""
+        calls.append(tesla)
+        return "set"
+
+    model = Script([call()], [says("done")])
+    agent = Agent("operator", model=model, tools=[set_field], hooks=BesideItsFields())
+    gate.approve_next()
+
+    await asyncio.wait_for(run_with_approvals(agent, "Go.", client=gate.client), 20)
+
+    assert calls == [json.loads(call().arguments)["tesla"]]
+    assert [end.get("exit_code") for end in gate.finished()] == [0]
+
+
+# One tool in several runs.
+
+
+class Slow(AgentHooks):
+    async def on_tool_start(self, *_):
+        await asyncio.sleep(0.02)
+
+
+async def test_runs_at_the_same_time_do_not_see_each_others_calls_of_one_id(gate):
+    calls = []
+
+    @function_tool(needs_approval=True)
+    async def set_field(tesla: int) -> str:
+        """Set the field."""
+        calls.append(tesla)
+        await asyncio.sleep(0.02)
+        return f"set to {tesla}"
+
+    async def told(tesla):
+        model = Script([call(tesla=tesla)], [says("done")])
+        agent = Agent(f"operator {tesla}", model=model, tools=[set_field], hooks=Slow())
+        return (await run_with_approvals(agent, "Go.", client=gate.client)).final_output
+
+    for _ in range(3):
+        gate.approve_next()
+
+    assert await asyncio.wait_for(asyncio.gather(told(1), told(2), told(3)), 20) == ["done"] * 3
+    assert sorted(calls) == [1, 2, 3]
+    assert [end["exit_code"] for end in gate.finished()] == [0, 0, 0]
+
+
+async def test_a_tool_stays_as_it_is_in_a_run_that_ended_and_in_those_beside_it(gate):
+    class Failing(AgentHooks):
+        async def on_tool_start(self, *_):
+            await asyncio.sleep(0.02)
+            raise RuntimeError("The log is down.")
+
+    @function_tool(needs_approval=True)
+    async def set_field(tesla: int) -> str:
+        """Set the field."""
+        return f"set to {tesla}"
+
+    invoker, tool_call = set_field.on_invoke_tool, call()
+    model = Script([tool_call], [says("done")])
+    agent = Agent("operator", model=model, tools=[set_field], hooks=Failing())
+    gate.approve_next()
+    run = asyncio.create_task(run_with_approvals(agent, "Go.", client=gate.client))
+    while not gate.started():
+        await asyncio.sleep(0.001)
+
+    assert set_field.on_invoke_tool is invoker
+
+    with pytest.raises(UserError, match="The log is down"):
+        await asyncio.wait_for(run, 20)
+    tool_call.arguments = "{}"
+    assert (tool_call.arguments, type(tool_call)) == ("{}", ResponseFunctionToolCall)
