@@ -8,6 +8,7 @@ import pytest
 from agents import (
     Agent,
     AgentHooks,
+    CustomTool,
     Model,
     ModelResponse,
     RunConfig,
@@ -24,6 +25,7 @@ from agents import (
     tool_namespace,
 )
 from openai.types.responses import (
+    ResponseCustomToolCall,
     Response,
     ResponseCompletedEvent,
     ResponseFunctionShellToolCall,
@@ -497,3 +499,24 @@ async def test_a_tool_stays_as_it_is_in_a_run_that_ended_and_in_those_beside_it(
         await asyncio.wait_for(run, 20)
     tool_call.arguments = "{}"
     assert (tool_call.arguments, type(tool_call)) == ("{}", ResponseFunctionToolCall)
+
+
+async def test_a_tool_that_takes_text_is_called_with_the_text_that_was_approved(gate):
+    texts = []
+
+    async def note(_, text):
+        texts.append(text)
+        return "noted"
+
+    tool = CustomTool(name="note", description="Note.", on_invoke_tool=note, needs_approval=True)
+    written_text = ResponseCustomToolCall(
+        type="custom_tool_call", name="note", input="not { JSON", call_id="c1"
+    )
+    agent = Agent("clerk", model=Script([written_text], [says("done")]), tools=[tool])
+    gate.approve_next()
+
+    await asyncio.wait_for(run_with_approvals(agent, "Go.", client=gate.client), 20)
+
+    assert texts == ["not { JSON"]
+    assert gate.asked()[0]["arguments"]["input"] == "not { JSON"
+    assert [end.get("exit_code") for end in gate.finished()] == [0]

@@ -289,16 +289,20 @@ async def _check(ends: Ends, name: str, context: Any, tool: Any) -> None:
     raw_arguments = getattr(context, "tool_arguments", None)
     if response is None or raw_arguments is None:
         return
-    # The context has a copy; the tool is called with what stands in the call.
-    called_with = getattr(getattr(context, "tool_call", None), "arguments", raw_arguments)
-    for arguments in dict.fromkeys((raw_arguments, called_with)):
-        if mismatch := _mismatch(tool, arguments, response):
+    call = getattr(context, "tool_call", None)
+    if call is None:  # a custom tool, which is called with this very text
+        shown = [{**response.content["arguments"], "input": raw_arguments}]
+    else:  # the context has a copy; the tool is called with what stands in the call
+        texts = dict.fromkeys((raw_arguments, getattr(call, "arguments", raw_arguments)))
+        shown = [tools.asked(tool, text) for text in texts]
+    for arguments in shown:
+        if mismatch := _mismatch(arguments, response):
             await ends.give_up(name, _CHANGED)
             raise mismatch
 
 
-def _mismatch(tool: Any, raw_arguments: Any, response: ApprovalResponse) -> DigestMismatch | None:
-    content = {**response.content, "arguments": tools.asked(tool, raw_arguments)}
+def _mismatch(arguments: Any, response: ApprovalResponse) -> DigestMismatch | None:
+    content = {**response.content, "arguments": arguments}
     if digest(Kind.TOOL_CALL, content) == response.digest:
         return None
     return DigestMismatch(
