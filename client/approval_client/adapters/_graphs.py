@@ -39,12 +39,14 @@ _UNCALLED = "the agent went on without calling the tool"
 _UNTOLD = "its answer could not be passed on"
 _OF_INVOKE = (
     "context",
+    "control",
     "durability",
     "interrupt_after",
     "interrupt_before",
     "output_keys",
     "print_mode",
     "stream_mode",
+    "version",
 )
 _MOVED = "the graph was resumed by somebody else"
 

@@ -25,9 +25,9 @@ from agents import (
     tool_namespace,
 )
 from openai.types.responses import (
-    ResponseCustomToolCall,
     Response,
     ResponseCompletedEvent,
+    ResponseCustomToolCall,
     ResponseFunctionShellToolCall,
     ResponseFunctionToolCall,
     ResponseOutputMessage,

@@ -291,11 +291,11 @@ async def _check(ends: Ends, name: str, context: Any, tool: Any) -> None:
         return
     call = getattr(context, "tool_call", None)
     if call is None:  # a custom tool, which is called with this very text
-        shown = [{**response.content["arguments"], "input": raw_arguments}]
+        readings = [{**response.content["arguments"], "input": raw_arguments}]
     else:  # the context has a copy; the tool is called with what stands in the call
         texts = dict.fromkeys((raw_arguments, getattr(call, "arguments", raw_arguments)))
-        shown = [tools.asked(tool, text) for text in texts]
-    for arguments in shown:
+        readings = [tools.asked(tool, text) for text in texts]
+    for arguments in readings:
         if mismatch := _mismatch(arguments, response):
             await ends.give_up(name, _CHANGED)
             raise mismatch
