@@ -22,7 +22,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import interrupt
 
 from approval_client import DigestMismatch, Expired, Unreachable
-from approval_client.adapters.langchain import Undecided, aresume_pending, resume_pending
+from approval_client.adapters.langchain import (
+    Undecided,
+    Unfinished,
+    aresume_pending,
+    resume_pending,
+)
 from approval_client.adapters.langgraph import approvals
 from tests.frameworks.langgraph.test_adapter import THREAD, asked
 
@@ -534,6 +539,17 @@ def test_an_approved_call_that_a_middleware_answers_itself_is_reported_as_not_ru
     (end,) = gate.finished()
     assert (end["exit_code"], CALLED) == (1, [])
     assert "the agent went on without calling the tool" in end["error"]
+
+
+@NAMES_CALLS
+def test_of_an_approved_call_that_is_still_to_be_made_it_is_told_that_its_end_is_unknown(gate):
+    agent = behind(passing, [call(0, "ada")])
+    gate.approve_next()
+
+    with pytest.raises(Unfinished):
+        resume(agent, gate, interrupt_before=["tools"])
+
+    assert (CALLED, gate.finished()) == ([], [{"output_head": "How it ended is not known here."}])
 
 
 @NAMES_CALLS

@@ -1,7 +1,9 @@
 """The OpenAI Agents SDK 0.24.0: pending calls on the desk, and on with each by its id."""
 
 import asyncio
+import copy
 import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,7 @@ from agents import (
     tool_input_guardrail,
     tool_namespace,
 )
+from agents.tool_context import ToolContext
 from openai.types.responses import (
     Response,
     ResponseCompletedEvent,
@@ -441,6 +444,32 @@ async def test_a_call_that_is_changed_unseen_is_made_as_it_was_approved(gate):
 
     assert calls == [json.loads(call().arguments)["tesla"]]
     assert [end.get("exit_code") for end in gate.finished()] == [0]
+
+
+def pickled(value):
+    return pickle.loads(pickle.dumps(value))  # noqa: S301 - its own
+
+
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, pickled])
+async def test_a_copy_of_a_call_that_is_being_made_is_as_any_other(gate, how):
+    copies = []
+
+    @function_tool(needs_approval=True)
+    async def set_field(context: ToolContext, tesla: int) -> str:
+        """Set the field."""
+        copies.append(how(context.tool_call))
+        with pytest.raises(DigestMismatch):
+            context.tool_call.arguments = "{}"
+        return f"set to {tesla}"
+
+    agent = Agent("operator", model=Script([call()], [says("done")]), tools=[set_field])
+    gate.approve_next()
+
+    await asyncio.wait_for(run_with_approvals(agent, "Go.", client=gate.client), 20)
+
+    assert copies == [call()]
+    copies[0].arguments = "{}"
+    assert copies[0].arguments == "{}"
 
 
 # One tool in several runs.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from importlib import import_module
 from typing import Any
 
@@ -87,7 +88,16 @@ def hold(call: Any) -> None:
             "not called. Have it change them before the tool is asked about, or not at all."
         )
 
-    members = {name: getattr(kind, name) for name in ("__module__", "__qualname__")}
+    def twin(_: Any, memo: Any = None) -> Any:  # a copy is not what is made, and so not held
+        release(call)
+        try:
+            return deepcopy(call, memo)
+        finally:
+            object.__setattr__(call, "__class__", held_kind)
+
+    members: dict[str, Any] = dict.fromkeys(("__copy__", "__deepcopy__"), twin)
+    members["__reduce_ex__"] = lambda held_call, _: (deepcopy, (twin(held_call),))
+    members |= {name: getattr(kind, name) for name in ("__module__", "__qualname__")}
     held_kind = type(kind)(kind.__name__, (kind,), members)
     held_kind.arguments = property(lambda _: text, refuse)
     setattr(held_kind, _HELD, kind)
