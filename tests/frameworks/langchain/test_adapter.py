@@ -572,7 +572,7 @@ class Desk:
 @MODES
 def test_a_tool_runs_in_the_context_of_the_run(gate, mode):
     @tool
-    def sign(runtime: ToolRuntime[Desk]) -> str:
+    def sign(runtime: ToolRuntime[Desk, dict]) -> str:
         """Sign."""
         return f"signed by {runtime.context.owner}"
 
