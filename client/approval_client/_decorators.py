@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
-import itertools
-from collections.abc import Callable, Coroutine, Generator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
@@ -22,24 +20,13 @@ from approval_client._models import (
     with_place,
     within_limit,
 )
-from approval_client._outcomes import Run, report, report_async
+from approval_client._outcomes import Run, report, report_async, whole_result
 from approval_client._sync_client import Client
 from approval_client._telling import Listener
 from approval_client.wire import Kind, canonical_json, digest
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Arguments = Callable[..., Mapping[str, Any]]
-_LAZY: tuple[type, ...] = (
-    *(map, filter, zip, enumerate, type(iter(int, 1))),
-    *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
-)
-_BEGUN_LATER: dict[str, Callable[[Any], bool]] = {
-    "a coroutine": inspect.iscoroutine,
-    "a generator": inspect.isgenerator,
-    "an asynchronous generator": inspect.isasyncgen,
-    "an awaitable": lambda result: inspect.isawaitable(result) and not asyncio.isfuture(result),
-    "a lazy iterator": lambda result: isinstance(result, _LAZY),
-}
 _TIMES = {"time_limit_s", "max_wait_s"}
 _OPTIONS = {"capability", "objective", "run_id", *_TIMES, "accepts_edits", "accepts_grants"}
 
@@ -232,7 +219,7 @@ def _blocking(gate: _Gate) -> Callable[..., Any]:
         args, kwargs = gate.admitted(response, call, whole)
         run = Run()
         try:
-            result = _ended(gate.tool, gate.target.function(*args, **kwargs))
+            result = whole_result(gate.tool, gate.target.function(*args, **kwargs))
         except BaseException as error:
             report(client, response, run.raised(error))
             raise
@@ -252,7 +239,7 @@ def _asynchronous(gate: _Gate) -> Callable[..., Any]:
         args, kwargs = gate.admitted(response, call, whole)
         run = Run()
         try:
-            result = _ended(gate.tool, await gate.target.function(*args, **kwargs))
+            result = whole_result(gate.tool, await gate.target.function(*args, **kwargs))
         except GeneratorExit:  # nothing can be awaited any more
             raise
         except BaseException as error:
@@ -262,24 +249,6 @@ def _asynchronous(gate: _Gate) -> Callable[..., Any]:
         return result
 
     return ask_first
-
-
-def _ended(tool: str, result: Any) -> Any:
-    """Return what a function returned, unless that would only begin to run what was approved.
-
-    Raises:
-        TypeError: It would. It is not handed on, and was closed where that can be.
-    """
-    kind = next((name for name, is_one in _BEGUN_LATER.items() if is_one(result)), None)
-    if kind is None:
-        return result
-    if isinstance(result, Coroutine | Generator):  # others have begun nothing
-        result.close()
-    raise TypeError(
-        f"{tool} returned {kind}, which would run when the approval is over, with what stands "
-        "there then. It was not handed on. Gate the function that consumes it, or one that is "
-        "async itself."
-    )
 
 
 def _check(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+import itertools
 import logging
 import time
+from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +19,18 @@ logger = logging.getLogger("approval_client")
 REPORT_WITHIN_S = 30.0  # a server that restarts hears of it, and the caller has its result soon
 STOPPED_WITHIN_S = 3.0  # somebody stops the program, and waits for that
 _reports: set[asyncio.Task[None]] = set()  # asyncio itself forgets a task that nobody holds
+
+_LAZY: tuple[type, ...] = (
+    *(map, filter, zip, enumerate, type(iter(int, 1))),
+    *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
+)
+_BEGUN_LATER: dict[str, Callable[[Any], bool]] = {
+    "a coroutine": inspect.iscoroutine,
+    "a generator": inspect.isgenerator,
+    "an asynchronous generator": inspect.isasyncgen,
+    "an awaitable": lambda result: inspect.isawaitable(result) and not asyncio.isfuture(result),
+    "a lazy iterator": lambda result: isinstance(result, _LAZY),
+}
 
 
 @dataclass(frozen=True)
@@ -45,6 +60,27 @@ class Run:
         """Say how it ended, with how long it took."""
         duration_s = time.monotonic() - self.began_at
         return {"duration_s": duration_s, "within_s": REPORT_WITHIN_S, **fields}
+
+
+def whole_result(name: str, result: Any) -> Any:
+    """Return what a function returned, unless that would only begin to run what was approved.
+
+    Args:
+        name: What the function is called.
+
+    Raises:
+        TypeError: It would. It is not handed on, and was closed where that can be.
+    """
+    kind = next((name for name, is_one in _BEGUN_LATER.items() if is_one(result)), None)
+    if kind is None:
+        return result
+    if isinstance(result, Coroutine | Generator):  # others have begun nothing
+        result.close()
+    raise TypeError(
+        f"{name} returned {kind}, which would run when the approval is over, with what stands "
+        "there then. It was not handed on. Gate the function that consumes it, or one that is "
+        "async itself."
+    )
 
 
 def report(client: Client, response: ApprovalResponse, told: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -19,6 +19,7 @@ from approval_client._errors import DashboardError, DigestMismatch
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run
 from approval_client.adapters import _core
+from approval_client.adapters._ends import UNSEEN
 from approval_client.adapters._pauses import (
     Asker,
     Unfinished,
@@ -34,7 +35,19 @@ from approval_client.adapters._steps import Flow, Go, Look, Wait
 
 Responses: TypeAlias = Sequence[ApprovalResponse]
 _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
+_UNCALLED = "the agent went on without calling the tool"
 _UNTOLD = "its answer could not be passed on"
+_OF_INVOKE = (
+    "context",
+    "control",
+    "durability",
+    "interrupt_after",
+    "interrupt_before",
+    "output_keys",
+    "print_mode",
+    "stream_mode",
+    "version",
+)
 _MOVED = "the graph was resumed by somebody else"
 
 
@@ -48,6 +61,8 @@ class Question:
         settle: Called right before with the answers. Returns those that the graph is told: an
             approval that it does not take becomes a rejection. Raises if what would run is not
             what was asked.
+        unseen: Called when the graph has gone on. Returns those of the answers whose approved
+            calls it should have made here, and did not.
         after: Called at the end, whatever became of the graph.
         starts: Its node uses the approval itself, right before it runs, and tells the end.
     """
@@ -55,6 +70,7 @@ class Question:
     requests: Sequence[ApprovalRequest]
     answer: Callable[[Responses], Any]
     settle: Callable[[Responses], Responses] = lambda responses: responses
+    unseen: Callable[[Responses], Responses] = lambda _: ()
     after: Callable[[], None] = lambda: None
     starts: bool = False
 
@@ -244,6 +260,53 @@ def checked(config: Mapping[str, Any]) -> Mapping[str, Any]:
     return config
 
 
+def check_options(options: Mapping[str, Any], names: Collection[str]) -> None:
+    """Refuse an option that has none of these names.
+
+    Raises:
+        TypeError: It is one.
+    """
+    if unknown_names := options.keys() - {*names}:
+        raise TypeError(
+            f"There is no option {min(unknown_names)!r:.80}. Nobody was asked and nothing was "
+            f"resumed. The options are {', '.join(names)}."
+        )
+
+
+def of_invoke(
+    graph: Any, options: Mapping[str, Any], own: Collection[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options that are ours, and those with which the graph goes on.
+
+    Args:
+        own: The names of ours.
+
+    Raises:
+        TypeError: It is an option of neither.
+        ValueError: The nodes of the graph take a context, and none was passed.
+    """
+    check_options(options, [*own, *_OF_INVOKE])
+    if "context" not in options and (name := _needs_context(graph)):
+        raise ValueError(
+            f"{name} has a context_schema, and LangGraph keeps no context with a thread: what was "
+            "approved would run without any. Nobody was asked and nothing was resumed. Pass the "
+            "context= that the graph was invoked with; None if that had none."
+        )
+    ours = {name: value for name, value in options.items() if name in own}
+    return ours, {name: value for name, value in options.items() if name not in own}
+
+
+def _needs_context(graph: Any) -> str:
+    """Return the name of the graph, or of one that is its node, whose nodes take a context."""
+    if getattr(graph, "context_schema", None) is not None:
+        return "The graph"
+    nodes = getattr(graph, "nodes", None)
+    for name, node in nodes.items() if isinstance(nodes, Mapping) else ():
+        if _needs_context(getattr(node, "bound", None)):
+            return f"The graph in the node {name!r:.80}"
+    return ""
+
+
 def _going(desk: GraphDesk, questions: Questions, answers: Answers, *, afresh: bool) -> Flow:
     try:
         return (yield from _told(desk, questions, answers, afresh=afresh))
@@ -268,12 +331,28 @@ def _told(desk: GraphDesk, questions: Questions, answers: Answers, *, afresh: bo
         raise
     except BaseException as error:
         went = yield from _went_on(replies)
-        yield Wait(desk.tell({name: replies[name] for name in went}, run.returned(None)))
+        yield from _ended(desk, questions, {name: replies[name] for name in went}, run)
         failed = {name: replies[name] for name in replies if name not in went}
         yield Wait(desk.tell(failed, run.raised(error)))
         raise
-    yield Wait(desk.tell(replies, run.returned(None)))
+    yield from _ended(desk, questions, replies, run)
     return result
+
+
+def _ended(desk: GraphDesk, questions: Questions, answers: Answers, run: Run) -> Flow:
+    """Report what the graph went on with; what it was not seen to call did not end well."""
+    unseen = {name: questions[name].unseen(answers[name]) for name in answers}
+    replies = {
+        name: [answer for answer in answers[name] if answer not in unseen[name]]
+        for name in answers
+    }
+    yield Wait(desk.tell(replies, run.returned(None)))
+    if any(unseen.values()):
+        state = yield Look()
+        # A graph that stopped again may make the call later.
+        is_open = bool(getattr(state, "next", ()))
+        reports = run.told(output_head=UNSEEN) if is_open else not_run(_UNCALLED)
+        yield Wait(desk.tell(unseen, reports))
 
 
 def _started(desk: GraphDesk, questions: Questions, answers: Answers) -> Flow:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
@@ -40,10 +40,12 @@ class Wait:
 
 
 Flow: TypeAlias = Generator[Look | Go | Wait, Any, Any]
+Options: TypeAlias = Mapping[str, Any]
+_NONE: Options = {}
 
 
-def drive(graph: Any, config: Any, flow: Flow) -> Any:
-    """Have a graph that blocks go through ``flow``."""
+def drive(graph: Any, config: Any, flow: Flow, options: Options = _NONE) -> Any:
+    """Have a graph that blocks go through ``flow``, with these options of its ``invoke``."""
     no_loop("aresume_pending")
     send: Callable[[Any], Any] = flow.send
     value: Any = None
@@ -53,13 +55,13 @@ def drive(graph: Any, config: Any, flow: Flow) -> Any:
         except StopIteration as stop:
             return stop.value
         try:
-            value, send = _do(graph, config, step), flow.send
+            value, send = _do(graph, config, step, options), flow.send
         except BaseException as error:  # noqa: BLE001 - the flow raises it again
             value, send = error, flow.throw
 
 
-async def drive_async(graph: Any, config: Any, flow: Flow) -> Any:
-    """Have an asynchronous graph go through ``flow``."""
+async def drive_async(graph: Any, config: Any, flow: Flow, options: Options = _NONE) -> Any:
+    """Have an asynchronous graph go through ``flow``, with these options of its ``ainvoke``."""
     send: Callable[[Any], Any] = flow.send
     value: Any = None
     while True:
@@ -68,7 +70,7 @@ async def drive_async(graph: Any, config: Any, flow: Flow) -> Any:
         except StopIteration as stop:
             return stop.value
         try:
-            value, send = await _do_async(graph, config, step), flow.send
+            value, send = await _do_async(graph, config, step, options), flow.send
         except BaseException as error:  # noqa: BLE001 - the flow raises it again
             value, send = error, flow.throw
 
@@ -135,24 +137,26 @@ class Approvals:
                 value, send = error, self._flow.throw
 
 
-def _do(graph: Any, config: Any, step: Look | Go | Wait) -> Any:
+def _do(graph: Any, config: Any, step: Look | Go | Wait, options: Options) -> Any:
     if isinstance(step, Wait):
         return asyncio.run(step.work)  # type: ignore[arg-type,unused-ignore]
     if isinstance(step, Look):
         return graph.get_state(config, subgraphs=True)
     if step.afresh:
         graph.update_state(config, None, as_node=_COPY)
-    return graph.invoke(step.command, config)
+    return graph.invoke(step.command, config, **options)
 
 
-async def _do_async(graph: Any, config: Any, step: Look | Go | Wait) -> Any:
+async def _do_async(
+    graph: Any, config: Any, step: Look | Go | Wait, options: Options = _NONE
+) -> Any:
     if isinstance(step, Wait):
         return await step.work
     if isinstance(step, Look):
         return await graph.aget_state(config, subgraphs=True)
     if step.afresh:
         await graph.aupdate_state(config, None, as_node=_COPY)
-    return await graph.ainvoke(step.command, config)
+    return await graph.ainvoke(step.command, config, **options)
 
 
 def no_loop(instead: str) -> None:

@@ -12,6 +12,7 @@ from ag2.middleware import BaseMiddleware, Middleware
 from ag2.middleware import approval_required as upstream
 from ag2.testing import TestConfig
 from ag2.tools.dynamic import dynamic_agent
+from ag2.tools.final.client_tool import ClientTool
 
 from approval_client import DigestMismatch, Unreachable
 from approval_client.adapters import ag2 as adapter
@@ -412,6 +413,39 @@ async def test_what_a_middleware_makes_of_an_approved_call_is_not_called(gate, c
         await asyncio.wait_for(agent.ask("Set it."), 20)
 
     assert calls == []
+
+
+async def renaming(call_next, event, context):
+    other = copy(event)
+    other.name = "dry_run"
+    return await call_next(other, context)
+
+
+@pytest.mark.parametrize("stands", ["an agent's", "a tool's"])
+async def test_a_call_that_a_middleware_has_renamed_is_not_asked(gate, stands):
+    of_all = [adapter.gate(client=gate.client)] if stands == "an agent's" else []
+    magnet = Magnet(
+        gate=None if of_all else gated(gate), middleware=[of_an_agent(renaming), *of_all]
+    )
+
+    (told,) = await magnet.told()
+
+    assert "changed the name of the call to 'dry_run', and AG2 would call 'set_field'" in told
+    assert (magnet.calls, gate.asked()) == ([], [])
+
+
+async def test_a_tool_without_a_function_is_called_by_its_own_name_too(gate):
+    lamp = {"type": "function", "function": {"name": "lamp", "parameters": {"type": "object"}}}
+    agent = Agent(
+        "runner",
+        "Light it.",
+        config=TestConfig(ToolCallEvent("lamp", arguments="{}"), "done"),
+        middleware=[of_an_agent(renaming), adapter.gate(client=gate.client)],
+    )
+
+    await asyncio.wait_for(agent.ask("Light it.", tools=[ClientTool(lamp)]), 20)
+
+    assert gate.asked() == []
 
 
 @pytest.mark.parametrize("then", ["the same", "another"])

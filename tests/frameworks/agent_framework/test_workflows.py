@@ -18,7 +18,12 @@ from agent_framework import (
 )
 
 from approval_client import ApprovalRequest, Expired, Unreachable
-from approval_client.adapters.agent_framework import Undecided, reasons, resume_workflow
+from approval_client.adapters.agent_framework import (
+    Undecided,
+    reasons,
+    resume_workflow,
+    run_with_approvals,
+)
 from approval_client.adapters.agent_framework import gate as dashboard_gate
 from tests.frameworks.agent_framework.kit import Accounts, Model, asked, call, deletions
 
@@ -257,3 +262,16 @@ async def test_a_gate_in_a_workflow_does_not_ask_again_and_reports_the_end(gate)
     await resume(flow, await flow.run("Delete 1."), gate)
 
     assert gate.finished() == [{"exit_code": 0, "output_head": "deleted 1"}]
+
+
+async def test_a_workflow_that_is_used_as_an_agent_is_not_left_with_an_open_question(gate):
+    accounts = Accounts()
+    agent = workflow(accounts.agent).as_agent(name="desk")
+    run = run_with_approvals(
+        agent, "Delete 1.", session=agent.create_session(), client=gate.client
+    )
+
+    with pytest.raises(ValueError, match="run the workflow itself and pass it to resume_workflow"):
+        await asyncio.wait_for(run, 20)
+
+    assert (gate.asked(), accounts.deleted) == ([], [])

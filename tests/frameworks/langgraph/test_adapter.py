@@ -5,6 +5,7 @@ import operator
 import sqlite3
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -12,6 +13,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import get_runtime
 from langgraph.types import Command, interrupt
 
 from approval_client import ApprovalRequest, DigestMismatch, Expired, Unreachable
@@ -310,3 +312,86 @@ def test_a_process_that_was_killed_is_taken_up_by_the_next(gate, tmp_path):
 
     saver.conn.close()
     assert state["ran"] == ["print(1)"]
+
+
+# What a run is invoked with, and LangGraph keeps with no thread.
+
+
+@dataclass
+class Mode:
+    dry: bool = False
+
+
+def with_a_mode(gate, ran, *, awaited=False):
+    """A graph whose node does nothing real in a dry run, stopped before that node."""
+
+    def act(_, __):
+        ran.append(get_runtime(Mode).context)
+
+    async def act_async(_, __):
+        ran.append(get_runtime(Mode).context)
+
+    graph = StateGraph(State, context_schema=Mode)
+    node = act_async if awaited else act
+    client = gate.client if awaited else gate.blocking
+    graph.add_node("run", adapter.gated(node, question, client=client))
+    graph.add_edge(START, "run")
+    return graph.compile(checkpointer=InMemorySaver())
+
+
+def test_what_was_approved_runs_in_the_context_of_the_run(gate):
+    ran = []
+    graph = with_a_mode(gate, ran)
+    graph.invoke({"code": "x"}, THREAD, context=Mode(dry=True))
+    gate.approve_next()
+
+    resume(graph, gate, context=Mode(dry=True), durability="sync")
+
+    assert ran == [Mode(dry=True)]
+
+
+async def test_what_was_approved_runs_in_the_context_of_a_run_that_is_awaited(gate):
+    ran = []
+    graph = with_a_mode(gate, ran, awaited=True)
+    await graph.ainvoke({"code": "x"}, THREAD, context=Mode(dry=True))
+    gate.approve_next()
+
+    await aresume_pending(graph, THREAD, client=gate.client, context=Mode(dry=True))
+
+    assert ran == [Mode(dry=True)]
+
+
+def test_a_graph_that_takes_a_context_is_not_resumed_without_one(gate):
+    ran = []
+    graph = with_a_mode(gate, ran)
+    graph.invoke({"code": "x"}, THREAD)
+
+    with pytest.raises(ValueError, match=r"Pass the\s+context="):
+        resume(graph, gate)
+    assert (gate.asked(), ran) == ([], [])
+    gate.approve_next()
+
+    resume(graph, gate, context=None)
+
+    assert ran == [None]
+
+
+def test_a_graph_in_a_node_that_takes_a_context_is_not_resumed_without_one(gate):
+    inner = with_a_mode(gate, [])
+    graph = StateGraph(State)
+    graph.add_node("inner", inner)
+    graph.add_edge(START, "inner")
+    outer = graph.compile(checkpointer=InMemorySaver())
+    outer.invoke({"code": "x"}, THREAD, context=Mode())
+
+    with pytest.raises(ValueError, match="The graph in the node 'inner' has a context_schema"):
+        resume(outer, gate)
+
+
+def test_an_option_that_there_is_not_is_named_and_nobody_is_asked(gate):
+    with pytest.raises(TypeError, match="There is no option 'wait'"):
+        resume(paused(gated()), gate, wait=3)
+    with pytest.raises(TypeError, match="There is no option 'context'"):
+        adapter.approvals(gated(), THREAD, client=gate.client, context=None)
+
+    assert gate.asked() == []

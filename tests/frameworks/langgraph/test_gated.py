@@ -233,6 +233,81 @@ def test_a_client_that_does_not_fit_is_refused(gate):
         gated(fails, lambda _: ApprovalRequest.code("x"), client=gate.client)
 
 
+def beginning(node):
+    """What looks like a plain function, and returns what would run later."""
+    return lambda *args: node(*args)  # noqa: PLW0108 - not a coroutine function itself
+
+
+def one_step(node, **options):
+    gated_node = gated(node, lambda _: ApprovalRequest.code("x"), **options)
+    graph = StateGraph(State).add_node("act", gated_node).add_edge(START, "act")
+    return graph.compile(checkpointer=InMemorySaver())
+
+
+async def awaited_node(_, response):
+    return {"ran": [response.content["code"]]}
+
+
+def generated(_, response):
+    yield {"ran": [response.content["code"]]}
+
+
+async def generated_async(_, response):
+    yield {"ran": [response.content["code"]]}
+
+
+class Awaited:
+    async def __call__(self, state, response):
+        return await awaited_node(state, response)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        pytest.param(beginning(awaited_node), id="a coroutine"),
+        pytest.param(beginning(generated), id="a generator"),
+        pytest.param(lambda *_: map(print, "x"), id="an iterator"),
+    ],
+)
+async def test_a_node_that_returns_what_would_run_later_is_not_reported_as_run(gate, later):
+    graph = one_step(later, client=gate.blocking)
+    await graph.ainvoke({}, THREAD)
+    gate.approve_next()
+
+    with pytest.raises(TypeError, match="It was not handed on"):
+        await aresume_pending(graph, THREAD, client=gate.client)
+
+    assert [end["exit_code"] for end in gate.finished()] == [1]
+
+
+async def test_an_object_that_is_called_as_a_coroutine_function_is_awaited(gate):
+    graph = one_step(Awaited(), client=gate.client)
+    await graph.ainvoke({}, THREAD)
+    gate.approve_next()
+
+    state = await aresume_pending(graph, THREAD, client=gate.client)
+
+    assert (state["ran"], gate.finished()) == (["x"], [{"exit_code": 0}])
+
+
+@pytest.mark.parametrize(
+    ("node", "otherwise"),
+    [(generated, None), (generated_async, None), (fails, generated), (fails, awaited_node)],
+)
+def test_functions_that_would_run_later_are_not_gated(node, otherwise):
+    with pytest.raises(TypeError, match="Nothing was gated"):
+        gated(node, lambda _: ApprovalRequest.code("x"), otherwise=otherwise)
+
+
+def test_what_comes_after_a_rejection_runs_as_well(gate):
+    graph = one_step(fails, otherwise=beginning(awaited_node), client=gate.blocking)
+    graph.invoke({}, THREAD)
+    gate.reject_next("No.")
+
+    with pytest.raises(TypeError, match="It was not handed on"):
+        resume_pending(graph, THREAD, client=gate.client)
+
+
 # Killed in the node.
 
 KILLED = """

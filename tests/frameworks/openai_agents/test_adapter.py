@@ -1,13 +1,16 @@
 """The OpenAI Agents SDK 0.24.0: pending calls on the desk, and on with each by its id."""
 
 import asyncio
+import copy
 import json
+import pickle
 from pathlib import Path
 
 import pytest
 from agents import (
     Agent,
     AgentHooks,
+    CustomTool,
     Model,
     ModelResponse,
     RunConfig,
@@ -17,14 +20,17 @@ from agents import (
     ToolExecutionConfig,
     ToolGuardrailFunctionOutput,
     Usage,
+    UserError,
     function_tool,
     set_tracing_disabled,
     tool_input_guardrail,
     tool_namespace,
 )
+from agents.tool_context import ToolContext
 from openai.types.responses import (
     Response,
     ResponseCompletedEvent,
+    ResponseCustomToolCall,
     ResponseFunctionShellToolCall,
     ResponseFunctionToolCall,
     ResponseOutputMessage,
@@ -364,6 +370,22 @@ class OfTheRun(RunHooks):
         changed(context)
 
 
+class Renaming(RunHooks):
+    """Changes by which id a call is known, too."""
+
+    async def on_tool_start(self, context, *_):
+        context.tool_call_id = "another"
+        changed(context)
+
+
+class BesideItsFields(AgentHooks):
+    """Changes it where no attribute is set."""
+
+    async def on_tool_start(self, context, *_):
+        context.tool_call_id = "another"
+        context.tool_call.__dict__["arguments"] = json.dumps({"tesla": 9})
+
+
 class OfTheAgent(AgentHooks):
     """Called beside ours, and done after it."""
 
@@ -378,8 +400,9 @@ class OfTheAgent(AgentHooks):
         ({"tool_input_guardrails": [guardrail]}, {}, {}),
         ({}, {"hooks": OfTheAgent()}, {}),
         ({}, {}, {"hooks": OfTheRun()}),
+        ({}, {}, {"hooks": Renaming()}),
     ],
-    ids=["guardrail", "agent", "run"],
+    ids=["guardrail", "agent", "run", "run, under another id"],
 )
 async def test_what_a_hook_makes_of_an_approved_call_is_not_called(
     gate, of_the_tool, of_the_agent, of_the_run
@@ -402,3 +425,127 @@ async def test_what_a_hook_makes_of_an_approved_call_is_not_called(
         )
 
     assert calls == []
+
+
+async def test_a_call_that_is_changed_unseen_is_made_as_it_was_approved(gate):
+    calls = []
+
+    @function_tool(needs_approval=True)
+    async def set_field(tesla: int) -> str:
+        """Set the field."""
+        calls.append(tesla)
+        return "set"
+
+    model = Script([call()], [says("done")])
+    agent = Agent("operator", model=model, tools=[set_field], hooks=BesideItsFields())
+    gate.approve_next()
+
+    await asyncio.wait_for(run_with_approvals(agent, "Go.", client=gate.client), 20)
+
+    assert calls == [json.loads(call().arguments)["tesla"]]
+    assert [end.get("exit_code") for end in gate.finished()] == [0]
+
+
+def pickled(value):
+    return pickle.loads(pickle.dumps(value))  # noqa: S301 - its own
+
+
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, pickled])
+async def test_a_copy_of_a_call_that_is_being_made_is_as_any_other(gate, how):
+    copies = []
+
+    @function_tool(needs_approval=True)
+    async def set_field(context: ToolContext, tesla: int) -> str:
+        """Set the field."""
+        copies.append(how(context.tool_call))
+        with pytest.raises(DigestMismatch):
+            context.tool_call.arguments = "{}"
+        return f"set to {tesla}"
+
+    agent = Agent("operator", model=Script([call()], [says("done")]), tools=[set_field])
+    gate.approve_next()
+
+    await asyncio.wait_for(run_with_approvals(agent, "Go.", client=gate.client), 20)
+
+    assert copies == [call()]
+    copies[0].arguments = "{}"
+    assert copies[0].arguments == "{}"
+
+
+# One tool in several runs.
+
+
+class Slow(AgentHooks):
+    async def on_tool_start(self, *_):
+        await asyncio.sleep(0.02)
+
+
+async def test_runs_at_the_same_time_do_not_see_each_others_calls_of_one_id(gate):
+    calls = []
+
+    @function_tool(needs_approval=True)
+    async def set_field(tesla: int) -> str:
+        """Set the field."""
+        calls.append(tesla)
+        await asyncio.sleep(0.02)
+        return f"set to {tesla}"
+
+    async def told(tesla):
+        model = Script([call(tesla=tesla)], [says("done")])
+        agent = Agent(f"operator {tesla}", model=model, tools=[set_field], hooks=Slow())
+        return (await run_with_approvals(agent, "Go.", client=gate.client)).final_output
+
+    for _ in range(3):
+        gate.approve_next()
+
+    assert await asyncio.wait_for(asyncio.gather(told(1), told(2), told(3)), 20) == ["done"] * 3
+    assert sorted(calls) == [1, 2, 3]
+    assert [end["exit_code"] for end in gate.finished()] == [0, 0, 0]
+
+
+async def test_a_tool_stays_as_it_is_in_a_run_that_ended_and_in_those_beside_it(gate):
+    class Failing(AgentHooks):
+        async def on_tool_start(self, *_):
+            await asyncio.sleep(0.02)
+            raise RuntimeError("The log is down.")
+
+    @function_tool(needs_approval=True)
+    async def set_field(tesla: int) -> str:
+        """Set the field."""
+        return f"set to {tesla}"
+
+    invoker, tool_call = set_field.on_invoke_tool, call()
+    model = Script([tool_call], [says("done")])
+    agent = Agent("operator", model=model, tools=[set_field], hooks=Failing())
+    gate.approve_next()
+    run = asyncio.create_task(run_with_approvals(agent, "Go.", client=gate.client))
+    while not gate.started():
+        await asyncio.sleep(0.001)
+
+    assert set_field.on_invoke_tool is invoker
+
+    with pytest.raises(UserError, match="The log is down"):
+        await asyncio.wait_for(run, 20)
+    tool_call.arguments = "{}"
+    assert (tool_call.arguments, type(tool_call)) == ("{}", ResponseFunctionToolCall)
+
+
+async def test_a_tool_that_takes_text_is_called_with_the_text_that_was_approved(gate):
+    texts = []
+
+    async def note(_, text):
+        texts.append(text)
+        return "noted"
+
+    tool = CustomTool(name="note", description="Note.", on_invoke_tool=note, needs_approval=True)
+    written_text = ResponseCustomToolCall(
+        type="custom_tool_call", name="note", input="not { JSON", call_id="c1"
+    )
+    agent = Agent("clerk", model=Script([written_text], [says("done")]), tools=[tool])
+    gate.approve_next()
+
+    await asyncio.wait_for(run_with_approvals(agent, "Go.", client=gate.client), 20)
+
+    assert texts == ["not { JSON"]
+    assert gate.asked()[0]["arguments"]["input"] == "not { JSON"
+    assert [end.get("exit_code") for end in gate.finished()] == [0]

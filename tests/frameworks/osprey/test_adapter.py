@@ -230,6 +230,18 @@ def test_everything_that_a_step_would_run_is_asked_about(gate):
     assert gate.asked() == [PLAN]
 
 
+def test_options_of_invoke_go_to_the_graph_and_others_are_named(gate):
+    gate.approve_next()
+
+    with pytest.raises(TypeError, match="There is no option 'wait'"):
+        resume(paused(code()), gate, wait=3)
+    assert gate.asked() == []
+
+    result = resume(paused(code()), gate, context={"dry": True}, stream_mode="updates")
+
+    assert isinstance(result, list)
+
+
 def test_a_dashboard_that_is_down_leaves_the_graph_interrupted(gate):
     found = paused(code())
     gate.unplug()

@@ -7,7 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic_ai import Agent, ToolReturn
+from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import FunctionModel
 
+from approval_client.adapters.pydantic_ai import run_with_approvals
 from tests.frameworks.pausing import asked, field
 from tests.frameworks.pydantic_ai.test_adapter import Magnet, call
 
@@ -24,6 +28,56 @@ async def test_a_tool_whose_exception_ends_the_run_is_reported_with_it(gate):
         await Magnet([call("c1", 9)]).told(gate)
 
     assert gate.finished() == [{"exit_code": 1, "error": "ValueError: Quench!"}]
+
+
+# What other tools have returned by then.
+
+
+class Frame:
+    """What an application keeps for itself."""
+
+
+def looking(returned):
+    """An agent that looks and sets the field in one turn."""
+    turns = [
+        ModelResponse(parts=[ToolCallPart("look", {}, "c0"), call("c1", 3)]),
+        ModelResponse(parts=[TextPart("done")]),
+    ]
+    agent = Agent(FunctionModel(lambda *_: turns.pop(0)))
+
+    @agent.tool_plain
+    def look() -> object:
+        return returned
+
+    @agent.tool_plain(requires_approval=True)
+    def set_field(tesla: int) -> str:
+        return f"set to {tesla}"
+
+    return agent
+
+
+@pytest.mark.parametrize(
+    "metadata", [{"frame": Frame()}, {"image": b"\xff"}, {"mean": float("nan")}]
+)
+async def test_what_other_tools_returned_stays_as_it_is(gate, metadata):
+    gate.approve_next()
+    agent = looking(ToolReturn("seen", metadata=metadata))
+
+    result = await run_with_approvals(agent, "Go.", client=gate.client)
+
+    parts = [part for message in result.all_messages() for part in message.parts]
+    returns = {part.tool_call_id: part for part in parts if part.part_kind == "tool-return"}
+    assert returns["c0"].metadata is metadata
+    assert [end["exit_code"] for end in gate.finished()] == [0]
+
+
+async def test_what_is_no_json_is_refused_where_it_is_to_be_saved(gate):
+    agent = looking(ToolReturn("seen", metadata={"frame": Frame()}))
+
+    with pytest.raises(ValueError, match="cannot be saved as JSON"):
+        await run_with_approvals(agent, "Go.", client=gate.client, save=print)
+
+    assert gate.asked() == []
 
 
 # A pause that outlives its process.

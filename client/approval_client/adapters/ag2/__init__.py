@@ -84,6 +84,7 @@ class ApprovalRequired:
         """Call the tool if it is approved, with the arguments that were approved."""
         tool = tools.tool_called(event.name, context, call_next)
         try:
+            tools.check_name(event.name, call_next)
             client, response = await self.ask(event, context, tool, accepts_edits=True)
         except Unaskable as error:
             return _denied(event, f"{self._denied}: {error}")

@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from types import FunctionType
 from typing import Any
 
 from approval_client._errors import AlreadyUsed, DigestMismatch, NotApproved
+from approval_client._refusals import Unaskable
 from approval_client.adapters import _binding
 from approval_client.wire import canonical_json
 
@@ -30,16 +32,43 @@ def tool_called(name: str, context: Any, call_next: Any = None) -> Any:
     Args:
         call_next: What AG2 gave a middleware, at whose end the tool stands.
     """
-    for _ in range(1000):
-        if not isinstance(call_next, FunctionType):
-            break
-        call_next = inspect.getclosurevars(call_next).nonlocals.get("inner")
-    if _is_function_tool(call_next):
-        return call_next
+    tool = _end(call_next)
+    if _is_function_tool(tool):
+        return tool
     agent = (getattr(context, "dependencies", None) or {}).get(_AGENT)
     function_tools = [tool for tool in getattr(agent, "tools", ()) if _is_function_tool(tool)]
     matches = [tool for tool in function_tools if tool.name == name]
     return matches[0] if len(matches) == 1 else None
+
+
+def check_name(name: str, call_next: Any) -> None:
+    """Refuse a call that another tool would get than the one that it names.
+
+    AG2 chose the tool before any middleware, which may have changed the name since.
+
+    Raises:
+        Unaskable: People would be shown a tool that is not the one that runs.
+    """
+    tool = _end(call_next)
+    function = getattr(getattr(tool, "schema", None), "function", None)
+    tool_name = getattr(function, "name", getattr(tool, "name", name))
+    if tool_name != name:
+        raise Unaskable(
+            f"A middleware has changed the name of the call to {name!r:.80}, and AG2 would call "
+            f"{tool_name!r:.80}."
+        )
+
+
+def _end(call_next: Any) -> Any:
+    """Return what stands at the end of the middlewares; None if that is not in sight."""
+    for _ in range(1000):
+        if isinstance(call_next, partial):
+            call_next = call_next.args[0] if call_next.args else None
+        elif isinstance(call_next, FunctionType):
+            call_next = inspect.getclosurevars(call_next).nonlocals.get("inner")
+        else:
+            break
+    return call_next
 
 
 def starts_an_agent(name: str, tool: Any) -> bool:

@@ -118,7 +118,8 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
     Raises:
         Undecided: Nobody decided within ``max_wait_s``. The question stays on the desk.
         DashboardError: It was neither approved nor rejected. It stays pending in the session.
-        ValueError: A message, and something is pending. Nothing was sent.
+        ValueError: A message, and something is pending: nothing was sent. Or the agent asks for
+            approvals that the session does not hold, as a workflow's ``as_agent`` does.
     """
     if session is None or options.get("stream"):
         raise ValueError("Pass a session, and leave stream out. Nothing was sent.")

@@ -124,11 +124,13 @@ class Approvals:
         Raises:
             Undecided: Nobody decided within ``max_wait_s``. The question stays on the desk.
             DashboardError: It was neither approved nor rejected. It stays pending in the session.
-            ValueError: ``options`` was not called.
+            ValueError: ``options`` was not called; or the response asks for approvals that the
+                session does not hold, and nobody was asked.
         """
         check_watched("**approvals.options()", is_watched=self._is_watching)
         if response is not None:
             await self._settle(response)
+            sessions.check_held(self._session, response)
         if not self.has_pending or sessions.other_input(response):
             await self._turn.settle(list(self._turn.answers), lambda _: _no_result(Run(), None))
             return None

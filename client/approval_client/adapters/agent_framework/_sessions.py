@@ -63,6 +63,24 @@ def other_input(response: Any) -> bool:
     return any(request.type != REQUEST for request in requests)
 
 
+def check_held(session: Any, response: Any) -> None:
+    """Refuse a response that asks for approvals of which the session knows nothing.
+
+    Raises:
+        ValueError: It does, as that of a workflow does which is used as an agent.
+    """
+    requests = getattr(response, "user_input_requests", None) or ()
+    ids = recorded(session).keys()
+    strangers = [entry for entry in requests if entry.type == REQUEST and entry.id not in ids]
+    if strangers and not other_input(response):
+        tool = getattr(strangers[0].function_call, "name", "")
+        raise ValueError(
+            f"The agent asks for approval of {tool!r:.80}, and its session holds no such request. "
+            "Nobody was asked and it was not called. If the agent is a workflow, from as_agent(), "
+            "run the workflow itself and pass it to resume_workflow with its result."
+        )
+
+
 def ends(run: Run, response: Any, names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """Return how every call of a response ended, by the framework's id.
 

@@ -19,7 +19,14 @@ from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._telling import Listener
 from approval_client.adapters import _core
 from approval_client.adapters._content import whole
-from approval_client.adapters._graphs import GraphDesk, Question, checked, resuming
+from approval_client.adapters._graphs import (
+    GraphDesk,
+    Question,
+    check_options,
+    checked,
+    of_invoke,
+    resuming,
+)
 from approval_client.adapters._pauses import Undecided, Unfinished
 from approval_client.adapters._steps import Approvals, drive, drive_async
 from approval_client.adapters._words import formerly
@@ -39,6 +46,7 @@ __all__ = [
     "gated",
     "resume_pending",
 ]
+_OWN = ("client", "max_wait_s", "on_decided", "on_pending", "read", "time_limit_s")
 Read = Callable[[Any, str], Question | ApprovalRequest | None]
 
 
@@ -57,7 +65,8 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
             makes a ``Question`` or an ``ApprovalRequest`` of an interrupt's value and its node's
             name, or None to leave it to this module. ``on_pending`` and ``on_decided`` are called
             with the answer when a person has to decide, and when one did: see
-            ``Client.telling``.
+            ``Client.telling``. All others go to the graph's ``invoke``: ``context``, which
+            LangGraph does not keep with a thread, ``durability`` and the like.
 
     Returns:
         What the graph returned last, or its values if nothing was pending.
@@ -67,18 +76,23 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
         Unfinished: A node failed or was killed, or the graph has a breakpoint: nothing is pending,
             and the graph has not ended.
         DashboardError: It was neither approved nor rejected. The graph stays interrupted.
-        ValueError: The config names no thread, or a checkpoint of the past.
+        ValueError: The config names no thread, or a checkpoint of the past; or the graph takes a
+            context, and none was passed.
+        TypeError: There is no such option.
     """
+    own_options, rest = of_invoke(graph, options, _OWN)
     with each_once():
-        return drive(graph, config, resuming(_desk(graph, checked(config), **options)))
+        flow = resuming(_desk(graph, checked(config), **own_options))
+        return drive(graph, config, flow, rest)
 
 
 @formerly(wait_s="max_wait_s")
 async def aresume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any:
     """Do what ``resume_pending`` does, with a graph that is awaited."""
-    flow = resuming(_desk(graph, checked(config), **options))
+    own_options, rest = of_invoke(graph, options, _OWN)
+    flow = resuming(_desk(graph, checked(config), **own_options))
     with each_once():
-        return await drive_async(graph, config, flow)
+        return await drive_async(graph, config, flow, rest)
 
 
 @formerly(wait_s="max_wait_s")
@@ -88,11 +102,12 @@ def approvals(graph: Any, config: Mapping[str, Any], **options: Any) -> Approval
     Args:
         graph: A compiled graph with a checkpointer, which is awaited.
         config: Names the thread, as LangGraph takes it.
-        options: Those of ``resume_pending``.
+        options: Those of ``resume_pending``, without what goes to the graph's ``invoke``.
 
     Raises:
         ValueError: The config names no thread, or a checkpoint of the past.
     """
+    check_options(options, _OWN)
     flow = resuming(_desk(graph, checked(config), **options))
     return Approvals(graph, config, flow, around=each_once())
 

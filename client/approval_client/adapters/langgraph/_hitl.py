@@ -12,7 +12,7 @@ from approval_client._refusals import Unaskable, for_model, refusal
 from approval_client.adapters import _binding, _core
 from approval_client.adapters._graphs import Question, Responses
 from approval_client.adapters._pauses import is_approval
-from approval_client.adapters.langgraph._once import approve_once
+from approval_client.adapters.langgraph._once import approve_once, is_unseen
 from approval_client.adapters.langgraph._tools import (
     NOWHERE,
     Origin,
@@ -115,6 +115,14 @@ class ReviewedCall:
         same = self.call["name"] == other.call["name"]
         return same and ({*self.ids} == {*other.ids} or not {*self.ids}.isdisjoint(other.ids))
 
+    def is_unseen(self, response: ApprovalResponse) -> bool:
+        """Say whether it was approved, and LangChain ended without calling its tool."""
+        is_called = (
+            response.edited or "approve" in self.may
+        )  # else a person's words are its result
+        is_open = response.approved is True and is_called and self._tool_in_sight is not None
+        return is_open and is_unseen(str(self.call["name"]), self.ids)
+
     @property
     def _tool_in_sight(self) -> Any:
         return None if isinstance(self.tool, Mapping) else self.tool
@@ -171,7 +179,11 @@ def asking(
             approve_once(str(call.call["name"]), call.ids, may)
         return whole([say(call.may, call.call, response) for call, response in both])
 
-    return Question(requests=requests, answer=answer, settle=settle)
+    def unseen(responses: Responses) -> Responses:
+        both = zip(open_calls, responses, strict=True)
+        return [response for call, response in both if call.is_unseen(response)]
+
+    return Question(requests=requests, answer=answer, settle=settle, unseen=unseen)
 
 
 def _apart(calls: Sequence[Mapping[str, Any]], original: Sequence[Mapping[str, Any]]) -> bool:

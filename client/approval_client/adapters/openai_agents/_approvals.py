@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from copy import copy
-from functools import partial
 from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
     from agents import RunHooks, RunResult, RunResultStreaming, RunState
 
+_CHANGED = "it had other arguments by then"
 _WITH_ARGUMENTS = {"function_call", "mcp_approval_request"}
 _NAMES_A_CALL = {"id", "call_id", "type", "status"}  # and says nothing about what it does
 
@@ -82,6 +82,7 @@ class Approvals:
         self._save = save
         self._time_limit_s = time_limit_s
         self._is_watching = False
+        self._held: list[Any] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -89,6 +90,8 @@ class Approvals:
     async def __aexit__(
         self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None
     ) -> None:
+        while self._held:
+            tools.release(self._held.pop())
         if error is None:
             return
         await self._ends.failed(error)
@@ -104,7 +107,7 @@ class Approvals:
             given: Hooks of the host's, which are called too.
         """
         self._is_watching = True
-        return _watching(given, self._ends)
+        return _watching(given, self._ends, self._held)
 
     async def ask_pending(
         self, pause: RunResult | RunResultStreaming | RunState[Any]
@@ -238,22 +241,34 @@ def _named(agent: Any, call_id: Any) -> str:
     return json.dumps([agent.name, call_id])
 
 
-def _watching(hooks: Any, ends: Ends) -> Any:
-    """Return hooks that do what ``hooks`` do and see when calls begin and end."""
+def _watching(hooks: Any, ends: Ends, held: list[Any]) -> Any:
+    """Return hooks that do what ``hooks`` do and see when calls begin and end.
+
+    Args:
+        held: Where to put calls whose arguments nobody may change until the run has ended.
+    """
     inner_hooks = import_module("agents").RunHooks() if hooks is None else hooks
     seeing = copy(inner_hooks)
 
     async def on_tool_start(context: Any, agent: Any, tool: Any) -> None:
-        await inner_hooks.on_tool_start(context, agent, tool)
-        name = _named(agent, getattr(context, "tool_call_id", None))
-        function_tool = tools.in_sight(agent, tool)
-        await _check(ends, name, context, function_tool)
-        await ends.start(name)
-        if (approved := ends.open.get(name)) is not None and hasattr(tool, "on_invoke_tool"):
-            look = partial(_look, function_tool, approved)
-            tools.stand_before(tool, context.tool_call_id, look)
+        # Before the first await: what is called beside this and below may change the context.
+        call_name = _named(agent, getattr(context, "tool_call_id", None))
+        call, function_tool = getattr(context, "tool_call", None), tools.in_sight(agent, tool)
+        await _check(ends, call_name, context, function_tool)
+        if call_name in ends.open and hasattr(call, "arguments"):
+            tools.hold(call)
+            held.append(call)
+        try:
+            await inner_hooks.on_tool_start(context, agent, tool)
+        except DigestMismatch:
+            if call_name in ends.open:
+                await ends.give_up(call_name, _CHANGED)
+            raise
+        await _check(ends, call_name, context, function_tool)
+        await ends.start(call_name)
 
     async def on_tool_end(context: Any, agent: Any, tool: Any, result: Any) -> None:
+        tools.release(getattr(context, "tool_call", None))
         name = _named(agent, getattr(context, "tool_call_id", None))
         await ends.ended(name, _told(ends.run(name), tool, result))
         await inner_hooks.on_tool_end(context, agent, tool, result)
@@ -274,16 +289,20 @@ async def _check(ends: Ends, name: str, context: Any, tool: Any) -> None:
     raw_arguments = getattr(context, "tool_arguments", None)
     if response is None or raw_arguments is None:
         return
-    # The context has a copy; the tool is called with what stands in the call.
-    called_with = getattr(getattr(context, "tool_call", None), "arguments", raw_arguments)
-    for arguments in dict.fromkeys((raw_arguments, called_with)):
-        if mismatch := _mismatch(tool, arguments, response):
-            await ends.give_up(name, "it had other arguments by then")
+    call = getattr(context, "tool_call", None)
+    if call is None:  # a custom tool, which is called with this very text
+        readings = [{**response.content["arguments"], "input": raw_arguments}]
+    else:  # the context has a copy; the tool is called with what stands in the call
+        texts = dict.fromkeys((raw_arguments, getattr(call, "arguments", raw_arguments)))
+        readings = [tools.asked(tool, text) for text in texts]
+    for arguments in readings:
+        if mismatch := _mismatch(arguments, response):
+            await ends.give_up(name, _CHANGED)
             raise mismatch
 
 
-def _mismatch(tool: Any, raw_arguments: Any, response: ApprovalResponse) -> DigestMismatch | None:
-    content = {**response.content, "arguments": tools.asked(tool, raw_arguments)}
+def _mismatch(arguments: Any, response: ApprovalResponse) -> DigestMismatch | None:
+    content = {**response.content, "arguments": arguments}
     if digest(Kind.TOOL_CALL, content) == response.digest:
         return None
     return DigestMismatch(
@@ -291,11 +310,6 @@ def _mismatch(tool: Any, raw_arguments: Any, response: ApprovalResponse) -> Dige
         "approved. It was not called. Ask again.",
         response,
     )
-
-
-def _look(tool: Any, response: ApprovalResponse, raw_arguments: Any) -> None:
-    if mismatch := _mismatch(tool, raw_arguments, response):
-        raise mismatch
 
 
 def _told(run: Run, tool: Any, result: Any) -> dict[str, Any]:

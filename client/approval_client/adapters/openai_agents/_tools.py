@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from copy import deepcopy
 from importlib import import_module
 from typing import Any
 
+from approval_client._errors import DigestMismatch
 from approval_client._refusals import Unaskable
 from approval_client.adapters import _binding
 
 Values = dict[str, Any]
-_LOOKS, _FUNCTION = "approvals_looks", "approvals_function"  # attributes of what stands before
+_HELD = "approvals_held"  # names the class that a held call had before
 
 
 def tool_called(agent: Any, name: str) -> Any:
@@ -62,44 +63,51 @@ def asked(tool: Any, written: Any) -> Values:
 
 def _model(tool: Any) -> Any:
     """Return the model that the SDK makes of a function, by which it reads the arguments."""
-    function = function_of(tool)
+    function = getattr(tool, "__wrapped__", None)  # none if it was made otherwise
     if function is None:
         return None
     schema = import_module("agents.function_schema").function_schema
     return schema(function, strict_json_schema=False).params_pydantic_model
 
 
-def function_of(tool: Any) -> Any:
-    """Return the function that a tool was made of; None if it was made otherwise.
+def hold(call: Any) -> None:
+    """Have a call be made with the arguments that it has now; changing them raises.
 
-    The SDK knows it no more while we stand before it, see ``stand_before``.
+    Hooks of the agent run beside ours, so they may change it after we looked. Nothing but the
+    call is touched: its tool may be called in other runs at the same time.
+
+    Args:
+        call: What the SDK reads the arguments of when it calls the tool.
     """
-    function = getattr(tool, "__wrapped__", None)
-    return getattr(tool.on_invoke_tool, _FUNCTION, None) if function is None else function
+    kind: Any = type(call)
+    text = call.arguments
+
+    def refuse(*_: Any) -> None:
+        raise DigestMismatch(
+            f"{call.name!r:.80} was approved, and a hook would now change its arguments. It was "
+            "not called. Have it change them before the tool is asked about, or not at all."
+        )
+
+    def twin(_: Any, memo: Any = None) -> Any:  # a copy is not what is made, and so not held
+        release(call)
+        try:
+            return deepcopy(call, memo)
+        finally:
+            object.__setattr__(call, "__class__", held_kind)
+
+    members: dict[str, Any] = dict.fromkeys(("__copy__", "__deepcopy__"), twin)
+    members["__reduce_ex__"] = lambda held_call, _: (deepcopy, (twin(held_call),))
+    members |= {name: getattr(kind, name) for name in ("__module__", "__qualname__")}
+    held_kind = type(kind)(kind.__name__, (kind,), members)
+    held_kind.arguments = property(lambda _: text, refuse)
+    setattr(held_kind, _HELD, kind)
+    object.__setattr__(call, "__class__", held_kind)
 
 
-def stand_before(tool: Any, call_id: str, look: Callable[[Any], None]) -> None:
-    """Have ``look`` see the arguments with which a tool is called, right before that one call.
-
-    Hooks of an agent run beside ours, and may change a call after we looked at it.
-    """
-    invoker = tool.on_invoke_tool
-    looks: dict[str, Callable[[Any], None]] | None = getattr(invoker, _LOOKS, None)
-    if looks is None:
-        looks = {}
-
-        async def invoke(context: Any, raw_arguments: Any) -> Any:
-            look_at = looks.pop(str(getattr(context, "tool_call_id", "")), None)
-            if not looks and tool.on_invoke_tool is invoke:
-                tool.on_invoke_tool = invoker
-            if look_at is not None:
-                look_at(raw_arguments)
-            return await invoker(context, raw_arguments)
-
-        setattr(invoke, _LOOKS, looks)
-        setattr(invoke, _FUNCTION, function_of(tool))
-        tool.on_invoke_tool = invoke
-    looks[call_id] = look
+def release(call: Any) -> None:
+    """Make a call again what it was before ``hold``."""
+    if kind := getattr(type(call), _HELD, None):
+        object.__setattr__(call, "__class__", kind)
 
 
 def _name(tool: Any) -> str:

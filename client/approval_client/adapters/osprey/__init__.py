@@ -21,6 +21,7 @@ from approval_client.adapters._graphs import (
     Question,
     Responses,
     checked,
+    of_invoke,
     resuming,
 )
 from approval_client.adapters._pauses import Undecided, Unfinished, is_approval
@@ -45,6 +46,16 @@ __all__ = [
     "state_update",
     "to_request",
 ]
+_OWN = (
+    "client",
+    "edits",
+    "max_wait_s",
+    "notebooks",
+    "on_decided",
+    "on_pending",
+    "tell",
+    "time_limit_s",
+)
 Tell = Callable[[ApprovalResponse], Mapping[str, Any]]
 
 
@@ -64,7 +75,8 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
             None), and ``edits``, the approval types whose nodes run what they find in the
             payload (Osprey's own do so for plans and memory only). ``on_pending`` and
             ``on_decided`` are called with the answer when a person has to decide, and when one
-            did: see ``Client.telling``.
+            did: see ``Client.telling``. All others go to the graph's ``invoke``, such as
+            ``context`` and ``durability``.
 
     Returns:
         What the graph returned last, or its values if nothing was pending.
@@ -74,15 +86,19 @@ def resume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any
         Unfinished: A node is left unfinished, and nothing is pending.
         DashboardError: It was neither approved nor rejected. The graph stays interrupted.
         ValueError: The interrupt is none of Osprey's, what would run cannot be shown, or several
-            are pending at once.
+            are pending at once; or the graph takes a context, and none was passed.
+        TypeError: There is no such option.
     """
-    return drive(graph, config, resuming(_desk(checked(config), **options)))
+    own_options, rest = of_invoke(graph, options, _OWN)
+    return drive(graph, config, resuming(_desk(checked(config), **own_options)), rest)
 
 
 @formerly(wait_s="max_wait_s")
 async def aresume_pending(graph: Any, config: Mapping[str, Any], **options: Any) -> Any:
     """Do what ``resume_pending`` does, with a graph that is awaited."""
-    return await drive_async(graph, config, resuming(_desk(checked(config), **options)))
+    own_options, rest = of_invoke(graph, options, _OWN)
+    flow = resuming(_desk(checked(config), **own_options))
+    return await drive_async(graph, config, flow, rest)
 
 
 def state_update(value: Any, response: ApprovalResponse) -> dict[str, Any]:

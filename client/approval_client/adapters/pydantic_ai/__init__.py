@@ -52,7 +52,8 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
         prompt: The user's prompt.
         client: Who asks; configured by the environment if None.
         paused: What was saved, to go on with; the prompt is in it.
-        save: Called, and awaited, with each pause as JSON before anybody is asked.
+        save: Called, and awaited, with each pause as JSON before anybody is asked. What tools
+            returned comes back from it as plain values, and NaN as None.
         max_wait_s: How long to wait for people, in seconds; 0 looks only, None is all of theirs.
         time_limit_s: How long people have, in seconds; the dashboard's own limit if None.
         on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
@@ -63,7 +64,8 @@ async def run_with_approvals(  # noqa: PLR0913 - its options are its parameters
         Undecided: Nobody decided within ``max_wait_s``. The questions stay on the desk.
         DashboardError: One call was neither approved nor rejected, so no call of this pause was
             made.
-        ValueError: ``max_wait_s`` and nothing saved, two calls with one id, or calls for the host.
+        ValueError: ``max_wait_s`` and nothing saved, two calls with one id, calls for the host, or
+            what is to be saved is no JSON.
     """
     check_findable(max_wait_s, save or paused)
     if prompt is not None and paused is not None:

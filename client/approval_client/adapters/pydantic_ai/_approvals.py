@@ -48,6 +48,7 @@ class Approvals:
         client: Who asks; configured by the environment if None.
         save: Called, and awaited, with each pause as JSON before anybody is asked. Without it a
             question is withdrawn when nobody waits for it any more; with it the question stays.
+            What tools returned comes back from it as plain values, and NaN as None.
         max_wait_s: How long to wait for people, in seconds; 0 looks only, None is all of theirs.
         time_limit_s: How long people have, in seconds; the dashboard's own limit if None.
         on_pending: Called with the answer when a person has to decide; see ``Client.telling``.
@@ -105,7 +106,8 @@ class Approvals:
             Undecided: Nobody decided within ``max_wait_s``. The questions stay on the desk.
             DashboardError: One call was neither approved nor rejected. Nothing may go on.
             ValueError: Two calls have one id, or some are for the host, or ``max_wait_s`` leaves
-                questions and nothing is saved, or ``options`` was not called.
+                questions and nothing is saved, or ``options`` was not called, or what is to be
+                saved is no JSON.
         """
         check_watched("**approvals.options()", is_watched=self._is_watching)
         was_saved = isinstance(pause, str | bytes)
@@ -115,7 +117,8 @@ class Approvals:
         pending_pause = _Pause.load(pause) if was_saved else _stopped(pause)
         if pending_pause is None:
             return None
-        await saved(self._save, pending_pause.dump())
+        if self._save is not None:
+            await saved(self._save, pending_pause.dump())
         names = pending_pause.names if was_saved or self._save else []
         asker = Asker(client=self._ends.client, names=names, max_wait_s=self._max_wait_s)
         more = await _answered(self._agent, pending_pause, asker, self._ends, self._time_limit_s)
@@ -138,15 +141,16 @@ def check_findable(max_wait_s: float | None, is_saved: object) -> None:
 
 @dataclass(frozen=True)
 class _Pause:
-    """A run that ended because calls are to be approved, as plain JSON.
+    """A run that ended because calls are to be approved.
 
     Attributes:
+        messages: Those of Pydantic AI.
         approvals: The ids of those calls.
         metadata: What a tool said when it asked for approval, by its call's id.
         unaskable: What the model is told of calls that cannot be asked, by their ids.
     """
 
-    messages: list[dict[str, Any]]
+    messages: list[Any]
     approvals: list[str]
     metadata: dict[str, Any]
     unaskable: dict[str, str] = field(default_factory=dict)
@@ -154,38 +158,54 @@ class _Pause:
     @classmethod
     def load(cls, text: str | bytes) -> _Pause:
         """Read what was saved."""
-        return cls(**json.loads(text))
+        members = json.loads(text)
+        return cls(**{**members, "messages": _adapter().validate_python(members["messages"])})
 
     def dump(self) -> str:
-        """Return what to save."""
-        return json.dumps({member.name: getattr(self, member.name) for member in fields(self)})
+        """Return what to save.
+
+        Raises:
+            ValueError: A tool returned, or has as metadata, what is no JSON.
+        """
+        try:
+            messages = json.loads(_adapter().dump_json(self.messages))
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"The messages of this run cannot be saved as JSON ({error}). Nobody was asked "
+                "and nothing was run. Have tools return values and metadata that are JSON, or "
+                "run without save."
+            ) from error
+        members = {member.name: getattr(self, member.name) for member in fields(self)}
+        return json.dumps({**members, "messages": messages})
 
     @cached_property
-    def _last(self) -> dict[str, Any]:
-        return next(
-            message for message in reversed(self.messages) if message["kind"] == "response"
-        )
+    def _last(self) -> Any:
+        return next(message for message in reversed(self.messages) if message.kind == "response")
 
     @property
     def names(self) -> list[str]:
         """Name the conversation, and the one run in it that wants these calls."""
-        return [str(self._last["conversation_id"]), str(self._last["run_id"])]
+        return [str(self._last.conversation_id), str(self._last.run_id)]
 
     @property
-    def calls(self) -> dict[str, dict[str, Any]]:
+    def calls(self) -> dict[str, Any]:
         """Return the calls that wait, by their ids, as they will be made.
 
         Raises:
             ValueError: An id names several calls, or none.
         """
-        parts = [part for part in self._last["parts"] if part["part_kind"] == "tool-call"]
-        calls_by_id = {part["tool_call_id"]: part for part in parts}
+        parts = [part for part in self._last.parts if part.part_kind == "tool-call"]
+        calls_by_id = {part.tool_call_id: part for part in parts}
         if len(calls_by_id) != len(parts) or len({*self.approvals}) != len(self.approvals):
             raise ValueError(
                 "Two calls have the same id, so an answer to one would be an answer to both. "
                 "Nobody was asked and nothing was run."
             )
         return {name: calls_by_id[name] for name in self.approvals}
+
+
+def _adapter() -> Any:
+    return import_module("pydantic_ai").ModelMessagesTypeAdapter
 
 
 def _stopped(result: Any) -> _Pause | None:
@@ -203,7 +223,7 @@ def _stopped(result: Any) -> _Pause | None:
             "was asked. Give such tools to an agent of its own."
         )
     return _Pause(
-        messages=json.loads(result.all_messages_json()),
+        messages=result.all_messages(),
         approvals=[call.tool_call_id for call in output.approvals],
         metadata={name: _core.jsonable(details) for name, details in output.metadata.items()},
         unaskable=dict(_unaskable(output.approvals)),
@@ -229,7 +249,7 @@ async def _answered(
         for name, reason in pause.unaskable.items()
     }
     tools_by_call = {
-        name: tools.tool_called(agent, call["tool_name"]) for name, call in pause.calls.items()
+        name: tools.tool_called(agent, call.tool_name) for name, call in pause.calls.items()
     }
     for name in tools_by_call.keys() - refused.keys():
         try:
@@ -241,14 +261,13 @@ async def _answered(
     ends.expect(answers)
     replies = {**answers, **refused}
     for name, answer in answers.items():
-        replies[name] = _taken(tools_by_call[name], pause.calls[name]["args"], answer)
+        replies[name] = _taken(tools_by_call[name], pause.calls[name].args, answer)
         if is_approval(answer) and not is_approval(replies[name]):
             await ends.give_up(name, "the tool does not take the changed call")
     module = import_module("pydantic_ai")
     approvals = {name: _approval(replies[name]) for name in pause.calls}
-    messages = module.ModelMessagesTypeAdapter.validate_python(pause.messages)
     results = module.DeferredToolResults(approvals=approvals)
-    return {"message_history": messages, "deferred_tool_results": results}
+    return {"message_history": pause.messages, "deferred_tool_results": results}
 
 
 def _request(pause: _Pause, name: str, tool: Any, time_limit_s: int | None) -> ApprovalRequest:
@@ -258,15 +277,15 @@ def _request(pause: _Pause, name: str, tool: Any, time_limit_s: int | None) -> A
         ValueError: It cannot be shown, or would be made with something else.
     """
     call = pause.calls[name]
-    arguments = tools.asked(tool, call["args"])
+    arguments = tools.asked(tool, call.args)
     details = {
         "metadata": pause.metadata.get(name),
-        "written_by_the_model": _core.differing(call["args"], arguments),
+        "written_by_the_model": _core.differing(call.args, arguments),
         **_core.out_of_sight(tool),
     }
     return _core.fitting(
         ApprovalRequest.tool_call(
-            call["tool_name"],
+            call.tool_name,
             arguments,
             evidence=_core.of_call(details, lambda: tool.function_schema.json_schema),
             run_id=_core.line(pause.names[0]),
