@@ -33,7 +33,7 @@ from dashboard.inspection.parts import (
     folder,
     is_statement,
     keys,
-    objects,
+    members,
     parts_of_call,
     parts_of_texts,
     paths,
@@ -109,17 +109,25 @@ _OF_DATABASE = {
     **dict.fromkeys(("delete", "del", "remove", "truncate", "unlink", "purge"), _DELETES_ROWS),
 }
 _GRAPHQL = names("graphql graphql_query gql query mutation document")
-_MUTATION = re.compile(r"\bmutation\b[^{}]{0,300}\{")
+_BETWEEN_BRACES = re.compile(r"([^{}]*+)([{}])")
+_MUTATION = re.compile(r"[\s,]*mutation\b(?:\s*\w+)?\s*(?:[(@].*)?", re.DOTALL)
+"""What stands before the braces of one."""
+
+_COMMENT_OF_GRAPHQL = re.compile(r"#[^\n]*")
+_ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})")
 _WORD = re.compile(r"\w{1,100}")
 _LONGEST_VERB = 100
 _MUTATES = FindingKind("unknown-call", Severity.LOW, "graphql-mutation")
 _QUERIES = names("query statement q")
 _CYPHER = names("cypher cypher_query cypher_statement")
 _PATTERN = re.compile(r"(?i)\s*(?:optional\s+)?match\s*(?:\w+\s*=\s*)?\(")
-_COMMENT = re.compile(r"//|/\*")
-_QUOTED = re.compile(
-    r"'(?:[^'\\]|\\.?)*+(?:'|\Z)|\"(?:[^\"\\]|\\.?)*+(?:\"|\Z)|`[^`]*+(?:`|\Z)", re.DOTALL
+_ASIDE = re.compile(
+    r"'(?:[^'\\]|\\.?)*+('|\Z)|\"(?:[^\"\\]|\\.?)*+(\"|\Z)|`[^`]*+(`|\Z)"
+    r"|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(\*/|\Z)",
+    re.DOTALL,
 )
+"""Texts, names in quotes and comments of Cypher."""
+
 _CLAUSE = re.compile(
     r"(?i)(?<![\w.:$])(delete|drop|create|merge|set|remove|call|load)\b(?!\s*[:.=])"
 )
@@ -217,37 +225,43 @@ def _on_files(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
 def _on_services(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
     """Say what a call asks of a service: a deletion over HTTP, by GraphQL or of a database."""
     is_of_database = not _DATABASES.isdisjoint(words(tool).split("_"))
+    has_address = not _ADDRESSES.isdisjoint(map(words, keys(arguments)))
     notes = Notes(WHOLE)
     with notes.at(0, 0):
-        for spelled in objects(arguments):
-            has_address = not _ADDRESSES.isdisjoint(spelled)
-            for name, text in spelled.items():
-                if not isinstance(text, str):
-                    continue
-                verb = words(text[:_LONGEST_VERB]).partition("_")[0]
-                if has_address and name in _METHODS and verb == "delete":
-                    notes.add(effects.UNKNOWN_DESTROYS)
-                if is_of_database and name in _OPERATIONS and _ONE_NAME.fullmatch(text):
-                    notes.add(*_OF_DATABASE.get(verb, ()))
-                notes.add(*_asked_of_graph(name, text))
+        for name, text in members(arguments):
+            verb = words(text[:_LONGEST_VERB]).partition("_")[0]
+            if has_address and name in _METHODS and verb == "delete":
+                notes.add(effects.UNKNOWN_DESTROYS)
+            if is_of_database and name in _OPERATIONS and _ONE_NAME.fullmatch(text):
+                notes.add(*_OF_DATABASE.get(verb, ()))
+            notes.add(*_asked_of_graph(name, text))
     return notes.found
 
 
 def _asked_of_graph(name: str, text: str) -> Iterator[FindingKind]:
     """Say what a statement in Cypher or a mutation in GraphQL changes."""
-    match = _MUTATION.search(text) if name in _GRAPHQL else None
-    if match:
-        verbs = {
-            verb
-            for field in _WORD.findall(text, match.start())
-            for verb in words(field).split("_")
-        }
+    if name in _GRAPHQL and (fields := _mutated(text)):
+        verbs = {verb for field in _WORD.findall(fields) for verb in words(field).split("_")}
         yield _MUTATES if VERBS.destroying.isdisjoint(verbs) else effects.UNKNOWN_DESTROYS
     if name in _CYPHER or (name in _QUERIES and _PATTERN.match(text)):
-        # A quote within a comment would hide what is behind it.
-        plain = text if _COMMENT.search(text) else _QUOTED.sub("''", text)
-        for match in _CLAUSE.finditer(plain):
+        statement = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+        for match in _CLAUSE.finditer(_ASIDE.sub(_emptied, statement)):
             yield _CLAUSES[match[1].lower()]
+
+
+def _mutated(text: str) -> str:
+    """Return what follows where a document of GraphQL begins a mutation; empty if it has none."""
+    document = _COMMENT_OF_GRAPHQL.sub("", text)
+    for match in _BETWEEN_BRACES.finditer(document):
+        if match[2] == "{" and _MUTATION.fullmatch(match[1]):
+            return document[match.start() :]
+    return ""
+
+
+def _emptied(match: re.Match[str]) -> str:
+    """Leave what has no end as it is: nobody knows where a database ends it."""
+    is_open = "" in match.groups()
+    return match[0] if is_open else "''"
 
 
 def _seen_paths(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 
+from dashboard.inspection.notes import names
 from dashboard.inspection.parts import words
 
 
@@ -17,26 +19,37 @@ class MemoryEffect(StrEnum):
 
 
 _WORDS = {
-    MemoryEffect.ADDS: ("add append create insert learn memorize push remember save store",),
-    MemoryEffect.REPLACES: (
-        "change correct edit modify overwrite replace revise rewrite set update upsert",
-    ),
-    MemoryEffect.DELETES: (
-        "clean cleanup clear del delete destroy discard drop empty erase evict expire expunge",
-        "flush forget invalidate nuke prune purge redact remove reset retract revoke rm truncate",
-        "unlearn unset wipe",
-    ),
+    MemoryEffect.ADDS: names("add append create insert learn memorize push remember save store"),
+    MemoryEffect.REPLACES: names("overwrite replace rewrite set update upsert"),
+    MemoryEffect.DELETES: names("""
+        clean cleanup clear del delete destroy discard drop empty erase evict expire expunge flush
+        forget invalidate nuke prune purge redact remove reset retract revoke rm scrub truncate
+        unlearn unset wipe
+    """),
 }
+_BY_WORD = {word: effect for effect, its_words in _WORDS.items() for word in its_words}
+_OBJECTS = names("""
+    all archival block content core entries entry fact facts item items key line mcp memories
+    memory note notes profile record records text tool user value
+""")
+"""What is added or replaced, which changes nothing about that."""
 
-_BY_WORD = {
-    word: effect for effect, lines in _WORDS.items() for line in lines for word in line.split()
-}
-
-_LOOKED_AT = 2000  # characters
+_OPPOSITES = names("cancel de dont never no not off revert rollback stop un undo")
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 _.:/()-]{0,199}")
 
 
 def memory_effect(operation: str) -> MemoryEffect:
-    """Return what an operation does: unknown where its words say nothing, or several things."""
-    its_words = words(operation[:_LOOKED_AT]).split("_")
+    """Return what an operation does: unknown where its words say nothing, or several things.
+
+    A deletion may name what is deleted. Beside an addition, a word that we do not know could turn
+    it round.
+    """
+    if not _PLAIN.fullmatch(operation):
+        return MemoryEffect.UNKNOWN
+    its_words = set(words(operation).split("_"))
     effects = {_BY_WORD[word] for word in its_words if word in _BY_WORD}
-    return effects.pop() if len(effects) == 1 else MemoryEffect.UNKNOWN
+    if len(effects) != 1 or its_words & _OPPOSITES:
+        return MemoryEffect.UNKNOWN
+    [effect] = effects
+    is_plain = effect is MemoryEffect.DELETES or its_words <= _BY_WORD.keys() | _OBJECTS
+    return effect if is_plain else MemoryEffect.UNKNOWN

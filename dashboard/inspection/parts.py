@@ -28,6 +28,7 @@ _PERHAPS_PROGRAM = names("file name path target")
 """What may name a program, and names as often a file or a person: known ones only."""
 
 _ITS_WORDS = names("arguments args argv argument_list parameters params flags options")
+_LONGEST_LINE = 10_000  # characters; to read quotes in a longer word takes its square
 _SUBCOMMANDS = ("command", "cmd", "subcommand")
 _WORDS_OF_PROGRAM = _ITS_WORDS - names("parameters params options")
 """The same, where they belong to nothing but a program: a person has options as well."""
@@ -171,6 +172,8 @@ def _line(value: Any) -> list[str]:
     """Return the words of a command, which may stand in one text."""
     if not isinstance(value, str):
         return _strings(value)
+    if len(value) > _LONGEST_LINE:
+        return value.split()
     try:
         return shlex.split(value)
     except ValueError:  # a quote is left open
@@ -189,14 +192,16 @@ def command_of_tool(program: str, arguments: Mapping[str, Any], *, has_more: boo
     return shlex.join(line if line[:1] == [program] else [program, *line]) if line else ""
 
 
-def objects(value: Any) -> Iterator[dict[str, Any]]:
-    """Return all objects at any depth, their names in one spelling."""
-    if isinstance(value, Mapping):
-        yield {words(key): value[key] for key in sorted(value)}
-    inner = value.values() if isinstance(value, Mapping) else value
-    if isinstance(inner, Iterable) and not isinstance(inner, str):
-        for item in inner:
-            yield from objects(item)
+def members(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Return all texts at any depth, each with the nearest name above it in one spelling."""
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, Mapping):
+        for key in sorted(value):
+            yield from members(value[key], words(key))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from members(item, name)
 
 
 def paths(value: Any) -> Iterator[tuple[str, str]]:

@@ -359,22 +359,22 @@ def _against_what_was_approved(
     is_deleted = approved.effect is MemoryEffect.DELETES
     if not existing:
         return "" if is_deleted else SILENT, False
-    if approved.content == existing and not is_deleted:
+    store, record = _without_ends(existing), _without_ends(approved.content)
+    if store == record and not is_deleted:
         return AGREES, False
     # What only adds was approved without what it was added to.
-    more_lines = _lines_beside(approved.content, existing)
-    if approved.effect is not MemoryEffect.ADDS or not more_lines:
+    is_part = bool(record) and f"\n{record}\n" in f"\n{store}\n"
+    if approved.effect is not MemoryEffect.ADDS or not is_part:
         return DIFFERS, True
-    count = f"{more_lines:,} {'line' if more_lines == 1 else 'lines'}"
+    count = store.count("\n") - record.count("\n")
     # Adding more does not store the others anew.
-    return PARTLY.format(count), effect is not MemoryEffect.ADDS
+    is_warning = effect is not MemoryEffect.ADDS
+    return PARTLY.format(f"{count:,} {'line' if count == 1 else 'lines'}"), is_warning
 
 
-def _lines_beside(lines: str, text: str) -> int:
-    """Count the lines of a text besides some that stand in it; 0 if they do not."""
-    within = lines.strip("\n")
-    stand_in_it = bool(within) and f"\n{within}\n" in f"\n{text}\n"
-    return text.count("\n") - within.count("\n") if stand_in_it else 0
+def _without_ends(text: str) -> str:
+    """Return a text without what tells nothing of its lines: empty ones around it, and returns."""
+    return text.replace("\r\n", "\n").strip("\n")
 
 
 FENCED = "The agent sent this between fences (```). They are not shown, and were not inspected."

@@ -138,6 +138,14 @@ def test_values_under_names_that_cannot_be_shown_are_not_remembered(token, alice
     assert answered(ask(token, content))
 
 
+@pytest.mark.parametrize("name", ["From", "fr_om", "from.user", "FROM"])
+def test_values_under_names_that_some_tools_read_as_one_are_not_remembered(token, alice, name):
+    with pytest.raises(GrantRefused, match="reads as one another"):
+        grant(
+            token, alice, GrantScope.ARGUMENTS, with_arguments(**{name: "r"}), arguments=("from",)
+        )
+
+
 def test_values_that_an_earlier_version_remembered_under_such_a_name_answer_nothing(
     token, alice, monkeypatch
 ):

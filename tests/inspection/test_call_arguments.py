@@ -54,14 +54,21 @@ def test_a_command_is_read_as_a_shell_reads_it(key):
         ("x", {"cypher": "MATCH (n) // '\nDELETE n // '"}, "sql-delete"),
         ("x", {"deep": [{"cypher": "CREATE (n:User)"}]}, "sql-write"),
         ("x", {"cypher": "DROP INDEX users"}, "sql-drop"),
+        ("x", {"cypher": ["MATCH (n) DETACH DELETE n"]}, "sql-delete"),
+        ("x", {"cypher": r"MATCH (n) DETACH \u0044ELETE n"}, "sql-delete"),
+        ("x", {"cypher": "MATCH (n) /* ' */ DELETE n"}, "sql-delete"),
+        ("x", {"cypher": "MATCH (n) /* DELETE n"}, "sql-delete"),
         ("x", {"cypher": "CALL apoc.periodic.submit('a', 'b')"}, "unknown-call"),
         ("x", {"query": "mutation { deleteUser(id: 1) }"}, "unknown-call"),
         ("x", {"graphql": "query A { a } mutation B($b: Int) { addUser(b: $b) }"}, "unknown-call"),
+        ("x", {"query": f"mutation A({'$a: Int! ' * 99}) {{ deleteUser }}"}, "unknown-call"),
+        ("x", {"query": "mutation A($a: In = {b: 1}) # }\n{ deleteUser }"}, "unknown-call"),
         ("mongo", {"operation": "dropDatabase"}, "sql-drop"),
         ("mcp__mongodb__run", {"operation": "deleteMany"}, "sql-delete"),
         ("redis", {"command": "FLUSHALL"}, "sql-drop"),
         ("http_request", {"method": "DELETE", "url": "https://api/users"}, "unknown-call"),
         ("http", {"request": {"method": "delete", "endpoint": "/users"}}, "unknown-call"),
+        ("fetch", {"url": "/users", "options": {"method": "DELETE"}}, "unknown-call"),
         ("x", {"javascript": "require('child_process').exec('rm -rf /')"}, "not-inspected"),
         ("x", {"js": "f(1)"}, "not-inspected"),
         ("x", {"rubyCode": "system 'id'; exit"}, "not-inspected"),
@@ -82,6 +89,10 @@ def test_what_a_service_or_a_program_is_asked_is_found(tool, arguments, name):
         ("x", {"cypher": "MATCH (a)-[:CREATE]->(b) RETURN {set: a, drop: b}"}),
         ("x", {"query": "query { user(id: 1) { name } }"}),
         ("search", {"query": "mutation of BRCA1"}),
+        ("x", {"query": 'query { search(term: "mutation { delete") { id } }'}),
+        ("x", {"query": "What mutation does {x} delete?"}),
+        ("x", {"document": "The BRCA1 mutation {see table} was removed."}),
+        ("x", {"cypher": "MATCH (n {url: 'http://x/delete'}) RETURN n"}),
         ("mongo", {"operation": "find"}),
         ("cart", {"operation": "removeItem"}),
         ("http_request", {"method": "GET", "url": "https://api/users"}),
@@ -98,6 +109,13 @@ def test_what_asks_for_nothing_grave_is_left_alone(tool, arguments):
 def test_quotes_of_a_statement_are_read_in_linear_time(text):
     began = time.process_time()
     about_call("x", {"cypher": text})
+
+    assert time.process_time() - began < 2
+
+
+def test_the_words_of_a_long_line_are_split_in_linear_time():
+    began = time.process_time()
+    about_call("git", {"args": "a" * 400_000})
 
     assert time.process_time() - began < 2
 

@@ -19,7 +19,7 @@ from dashboard.inspection.python.calls import CHECKS
 from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
-TABLES_OF_VERSION = ("13", "a055a0154947da78")
+TABLES_OF_VERSION = ("13", "3e335b2360e2783b")
 
 
 def document(text, file="ours.toml"):

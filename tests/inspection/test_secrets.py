@@ -116,6 +116,9 @@ def test_every_secret_is_found_under_its_own_name(what):
         "http://[::ffff:a9fe:a9fe]/",
         "http://2852039166/",
         "http://0xA9FEA9FE/",
+        "http://0xa9.0xfe.0xa9.0xfe/",
+        "http://0251.0376.0251.0376/",
+        "http://METADATA.google.internal/",
     ],
 )
 def test_the_address_at_which_a_cloud_gives_out_credentials_is_found(address):
@@ -123,7 +126,7 @@ def test_the_address_at_which_a_cloud_gives_out_credentials_is_found(address):
 
 
 @pytest.mark.parametrize(
-    "text", ["169.254.169.2540", "169.254.1.1", "100.100.100.20", "28520391660"]
+    "text", ["169.254.169.2540", "169.254.1.1", "100.100.100.20", "28520391660", "12852039166"]
 )
 def test_another_address_is_not_that_one(text):
     assert inspect_secrets(text) == []

@@ -126,6 +126,10 @@ def test_operations_on_memory_may_be_spelled_otherwise_too():
         "delete/bob",
         "delete; add",
         "DELETE!",
+        "delete bob",
+        "memory_delete",
+        "deleteBob",
+        "delete-bob",
     ],
 )
 def test_what_stands_around_an_operation_sheds_nothing(operation):

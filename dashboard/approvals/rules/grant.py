@@ -15,7 +15,7 @@ from dashboard.accounts.models import User
 from dashboard.accounts.queries import groups_of
 from dashboard.approvals.models import ApprovalRequest, Grant
 from dashboard.inspection.findings import Report, Severity
-from dashboard.policies.rules.arguments import has_alike
+from dashboard.policies.rules.arguments import are_distinct, has_alike
 from dashboard.policies.rules.demands import Required
 
 ONLY_LATE = (
@@ -104,12 +104,13 @@ def why_not_grantable(approval: ApprovalRequest, required: Required, report: Rep
 def scopes(approval: ApprovalRequest) -> list[GrantScope]:
     """The scopes that make sense for a request: only tool calls have more than their content.
 
-    A name such as ``path="/tmp", mode`` would be read as another condition than it is.
+    A name such as ``path="/tmp", mode`` would be read as another condition than it is. Of two
+    names that some tools read as one, the values of neither would ever answer.
     """
     if approval.kind != Kind.TOOL_CALL:
         return [GrantScope.CONTENT]
     names = parse_json(approval.content).get("arguments", {})
-    is_plain = all(map(_PLAIN_NAME.fullmatch, names))
+    is_plain = all(map(_PLAIN_NAME.fullmatch, names)) and are_distinct(names)
     return [scope for scope in GrantScope if is_plain or scope is not GrantScope.ARGUMENTS]
 
 

@@ -108,7 +108,7 @@ def _scope(approval: ApprovalRequest, terms: GrantTerms) -> GrantScope:
     if terms.scope not in scopes(approval):
         raise GrantRefused(
             "Only a tool call can be allowed with different content, and by values of its "
-            "arguments only if their names are plain words."
+            "arguments only if their names are plain words that no tool reads as one another."
         )
     return terms.scope
 

@@ -200,6 +200,17 @@ def has_alike(names: Collection[str], name: str, path: str = "") -> bool:
     return any(_is_alike(key, wholes, head) for key in names if key != name)
 
 
+def are_distinct(names: Collection[str]) -> bool:
+    """Whether ``has_alike`` is true of none of these names."""
+    if len(names) > MOST_REACHED or any(len(name) > LONGEST_TEXT for name in names):
+        return False
+    readings = [_readings(name) for name in names]
+    wholes = {whole for whole, _ in readings}
+    return len(wholes) == len(readings) and not any(
+        head in wholes for whole, head in readings if head != whole
+    )
+
+
 def _is_alike(name: str, wholes: set[str], head: str) -> bool:
     if len(name) > LONGEST_TEXT:
         return True

@@ -26,7 +26,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _JOINTS = str.maketrans(dict.fromkeys("-. ", "_"))
 _LONGEST_SPELLING = 400
 _PREFIX = re.compile(r"__|[.:/]")
-_BETWEEN_PARTS = re.compile(r"__|[^\w\s-]")
+_BETWEEN_PARTS = re.compile(r"[\W_]+")
 _LONGEST_NUMBER = 5_000  # characters; JSON numbers are shorter
 _AROUND_NUMBERS = _BLANKS + "$€£'\"=+"
 _WORDS = {
@@ -92,9 +92,9 @@ def tool_spellings(tool: str) -> tuple[str, ...]:
 def operation_spellings(operation: str) -> tuple[str, ...]:
     """Return how an operation on memory may be read: as a tool, or as any part of its name.
 
-    ``memory.delete``, ``delete:bob`` and ``delete(bob)`` may all delete.
+    ``memory.delete``, ``delete bob``, ``deleteBob`` and ``delete(bob)`` may all delete.
     """
-    parts = filter(None, map(spelling, _BETWEEN_PARTS.split(operation)))
+    parts = filter(None, _BETWEEN_PARTS.split(with_joints(operation)))
     return _with_bare((*tool_readings(operation), *parts))
 
 

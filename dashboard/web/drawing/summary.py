@@ -246,7 +246,7 @@ def _tool(headline: Headline) -> SafeString:
     tool, html = headline.subject, _name(headline.subject)
     if tool is None or is_plain(tool.text):
         return html
-    escaped = html.replace("&quot;", r"\&quot;")
+    escaped = html.replace("\\", r"\\").replace("&quot;", r"\&quot;")
     return trusted(f"&quot;{escaped}&quot;")
 
 

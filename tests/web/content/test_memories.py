@@ -138,6 +138,8 @@ def test_a_deletion_without_any_text_says_so():
         (ApprovedMemory("append", "old"), "old", (module.AGREES, False)),
         (ApprovedMemory("append", "old"), "before\nold", (module.PARTLY.format("1 line"), True)),
         (ApprovedMemory("append", "old"), "older", (module.DIFFERS, True)),
+        (ApprovedMemory("append", "old"), "old\n", (module.AGREES, False)),
+        (ApprovedMemory("append", "old\n"), "a\r\nold", (module.PARTLY.format("1 line"), True)),
         (ApprovedMemory("append", ""), "old", (module.DIFFERS, True)),
         (ApprovedMemory("append", "else"), "old", (module.DIFFERS, True)),
         (ApprovedMemory("update", "else"), None, (module.SILENT, False)),
@@ -172,14 +174,23 @@ def test_lines_that_an_addition_leaves_alone_are_no_reason_to_warn():
     )
 
 
-@pytest.mark.parametrize("operation", ["erase", "delete_memory", "memory.wipe", "Purge()"])
+@pytest.mark.parametrize(
+    "operation", ["erase", "delete_memory", "memory.wipe", "Purge()", "delete bob", "deleteBob"]
+)
 def test_a_deletion_by_any_name_is_one(operation):
     memory = view(ApprovedMemory("set", "new"), operation=operation, existing="new")
 
     assert (memory.is_deletion, memory.note) == (True, "")
 
 
-@pytest.mark.parametrize("operation", ["archive", "clear_and_set", "dеlete", "x" * 9000])
+@pytest.mark.parametrize(
+    "operation",
+    [
+        *["archive", "clear_and_set", "dеlete", "x" * 9000, "str_replace", "edit", "!remember"],
+        *["un-remember", "undo_add", "do not store", "undelete", "un-delete", "store.shred"],
+        "add" + "_x" * 1100 + "_delete",
+    ],
+)
 @pytest.mark.parametrize("existing", [None, "old", "new"])
 def test_of_an_operation_that_nobody_knows_nothing_is_said_to_happen(operation, existing):
     content = render(ApprovedMemory("set", "new"), operation=operation, existing=existing)

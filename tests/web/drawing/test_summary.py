@@ -178,7 +178,7 @@ def test_a_plan_says_how_many_steps_it_has_and_how_it_begins_and_ends():
         ({"operation": "delete"}, "Memory of operator-7: delete", "Likes tea."),
         ({"operation": "memory.eraseAll"}, "Memory of operator-7: delete", "Likes tea."),
         ({"operation": "archive"}, "Memory of operator-7: archive", "Likes tea."),
-        ({"operation": "add +1 line"}, "Memory of operator-7: +1 line", "Likes tea."),
+        ({"operation": "add +1 line"}, 'Memory of operator-7: "add +1 line"', "Likes tea."),
         ({"operation": "or +1 line"}, 'Memory of operator-7: "or +1 line"', "Likes tea."),
     ],
 )
@@ -263,6 +263,8 @@ def test_without_a_headline_the_kind_is_all_that_is_said():
 
 def test_no_name_reads_as_several_arguments():
     assert titled(Kind.TOOL_CALL, call("pay to=alice", note="x")).startswith('"pay to=alice"')
+    assert titled(Kind.TOOL_CALL, call(r"ls\" x=")) == r'"ls\\\" x="'
+    assert titled(Kind.TOOL_CALL, call("a\\")) == r'"a\\"'
     assert line_of(Kind.TOOL_CALL, call("t", **{"ref=1 amount=5": "x"})) == '"ref=1 amount=5"=x'
     total = {"amount": "5.00", "currency": "EUR to=alice"}
     assert titled(Kind.TOOL_CALL, call("pay", total=total)) == 'pay 5.00 "EUR to=alice"'
