@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured, ValidationError
@@ -70,12 +70,18 @@ def secret(name: str) -> str:
     if value:
         raise ImproperlyConfigured(f"{name} and {name}_FILE are both set. Set one, and unset it.")
     try:
-        return Path(path).read_text(encoding="utf-8").strip()
+        value = Path(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ImproperlyConfigured(
             f"{name}_FILE is {path!r}, which cannot be read ({error}). Set the path of a file "
             "that this account may read, or unset it."
         ) from None
+    if not value:  # a secret that is still to be written must not become what is there without
+        raise ImproperlyConfigured(
+            f"{name}_FILE is {path!r}, which is empty. Set the path of a file with the value of "
+            f"{name} in it, or unset it."
+        )
+    return value
 
 
 def on_or_off(name: str, default: str) -> bool:
@@ -189,7 +195,25 @@ def database(url: str) -> dict[str, Any]:
         )
     if not is_sqlite:
         _need("psycopg", "DATABASE_URL names PostgreSQL")
+    for option in parse_qs(urlsplit(url).query):
+        if not (option == "timeout" if is_sqlite else _is_of_libpq(option)):
+            raise ImproperlyConfigured(
+                f"DATABASE_URL has {option[:40]!r} after its question mark, which cannot be set "
+                f"there. Set {'timeout' if is_sqlite else 'parameters of libpq'} there at most, "
+                "or unset it for an SQLite file in the data folder."
+            )
     return {**config, "is_sqlite": is_sqlite}
+
+
+def _is_of_libpq(option: str) -> bool:
+    """Whether it says how to connect, and nothing of how Django and psycopg use a connection."""
+    import psycopg  # noqa: PLC0415 - not installed where only SQLite is used
+
+    try:
+        psycopg.conninfo.make_conninfo("", **{option: "1"})
+    except (psycopg.ProgrammingError, TypeError):
+        return False
+    return option != "dbname"  # the path says it
 
 
 def _need(package: str, because: str) -> None:
@@ -376,10 +400,10 @@ _database = database(database_url)
 _is_sqlite = _database.pop("is_sqlite")
 if _is_sqlite:
     _database["ENGINE"] = "dashboard.sqlite3"  # Django's, and the writers of a process take turns
-_database["OPTIONS"] = {
-    **(SQLITE_OPTIONS if _is_sqlite else POSTGRESQL_OPTIONS),
-    **_database.get("OPTIONS", {}),
-}
+_options = _database.get("OPTIONS", {})
+if "options" in _options:  # the last of two counts: nobody loosens ours
+    _options["options"] = f"{_options['options']} {POSTGRESQL_OPTIONS['options']}"
+_database["OPTIONS"] = {**(SQLITE_OPTIONS if _is_sqlite else POSTGRESQL_OPTIONS), **_options}
 # Threads are few and kept, so an SQLite file stays open in each; PostgreSQL's pool lends.
 _database["CONN_MAX_AGE"] = None if _is_sqlite else 0
 _database["CONN_HEALTH_CHECKS"] = True
