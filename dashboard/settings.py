@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from email.utils import parseaddr
 from importlib.util import find_spec
-from ipaddress import ip_network
+from ipaddress import IPv4Address, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -40,13 +40,19 @@ def listed(name: str) -> list[str]:
     return [word for part in text(name).split(",") if (word := part.strip())]
 
 
+def without_password(url: str) -> str:
+    """Read what may be printed of an address."""
+    masked = re.sub(r"password=[^&]*", "password=…", url)
+    return f"…@{masked.rpartition('@')[2]}" if "@" in masked else masked
+
+
 def host_of(name: str, url: str) -> str:
     """Read the host of an address; empty if it has none."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:
         raise ImproperlyConfigured(
-            f"{name} is {url[:200]!r}, which is no address. Set one such as "
+            f"{name} is {without_password(url)[:200]!r}, which is no address. Set one such as "
             "https://approvals.example.org, or unset it."
         ) from None
 
@@ -117,12 +123,15 @@ def networks(name: str) -> list[str]:
     words = listed(name)
     for word in words:
         try:
-            ip_network(word)
+            network = ip_network(word).network_address
+            is_network = isinstance(network, IPv4Address) or not network.ipv4_mapped
         except ValueError:
+            is_network = False
+        if not is_network:  # ::ffff:10.0.0.0/104 has no clients: theirs are told as IPv4
             raise ImproperlyConfigured(
                 f"{name} names {word!r}, which is not a network. Set networks such as "
                 "10.20.0.0/16, with commas between them, or unset it."
-            ) from None
+            )
     return words
 
 
@@ -149,8 +158,8 @@ def issuer(name: str) -> str:
     is_plain = not (parts.query or parts.fragment or parts.username or "/.well-known/" in address)
     if address and not (is_safe and is_plain and host):
         raise ImproperlyConfigured(
-            f"{name} is {address[:200]!r}. Set the https address that the provider calls its "
-            "issuer, such as https://id.example.org/realms/main, or unset it."
+            f"{name} is {without_password(address)[:200]!r}. Set the https address that the "
+            "provider calls its issuer, such as https://id.example.org/realms/main, or unset it."
         )
     return address
 
