@@ -23,7 +23,8 @@ from django.db import connection
 
 from dashboard import settings as configured
 from dashboard.approvals.rules.readiness import database_file
-from dashboard.audit.heads import Head, give_to_owner
+from dashboard.audit.heads import Head
+from dashboard.owner import give_to_owner
 
 BUSY_S = 20
 LEFT_BEHIND_AFTER_S = 24 * 3600

@@ -16,9 +16,10 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.http.request import validate_host
 
-from dashboard.audit.heads import give_to_owner, is_address
+from dashboard.audit.heads import is_address
 from dashboard.notifications.addresses import checked_url
 from dashboard.notifications.errors import AddressRefused
+from dashboard.owner import give_to_owner
 from dashboard.settings import without_password
 
 _WILDCARD = {"0.0.0.0", "::", ""}  # noqa: S104 - to recognise them
