@@ -11,10 +11,10 @@ import sys
 from contextlib import suppress
 from email.utils import parseaddr
 from importlib.util import find_spec
-from ipaddress import ip_network
+from ipaddress import IPv4Address, ip_network
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured, ValidationError
@@ -40,13 +40,19 @@ def listed(name: str) -> list[str]:
     return [word for part in text(name).split(",") if (word := part.strip())]
 
 
+def without_password(url: str) -> str:
+    """Read what may be printed of an address."""
+    masked = re.sub(r"password=[^&]*", "password=…", url)
+    return f"…@{masked.rpartition('@')[2]}" if "@" in masked else masked
+
+
 def host_of(name: str, url: str) -> str:
     """Read the host of an address; empty if it has none."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:
         raise ImproperlyConfigured(
-            f"{name} is {url[:200]!r}, which is no address. Set one such as "
+            f"{name} is {without_password(url)[:200]!r}, which is no address. Set one such as "
             "https://approvals.example.org, or unset it."
         ) from None
 
@@ -70,12 +76,18 @@ def secret(name: str) -> str:
     if value:
         raise ImproperlyConfigured(f"{name} and {name}_FILE are both set. Set one, and unset it.")
     try:
-        return Path(path).read_text(encoding="utf-8").strip()
+        value = Path(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ImproperlyConfigured(
             f"{name}_FILE is {path!r}, which cannot be read ({error}). Set the path of a file "
             "that this account may read, or unset it."
         ) from None
+    if not value:  # a secret that is still to be written must not become what is there without
+        raise ImproperlyConfigured(
+            f"{name}_FILE is {path!r}, which is empty. Set the path of a file with the value of "
+            f"{name} in it, or unset it."
+        )
+    return value
 
 
 def on_or_off(name: str, default: str) -> bool:
@@ -111,12 +123,15 @@ def networks(name: str) -> list[str]:
     words = listed(name)
     for word in words:
         try:
-            ip_network(word)
+            network = ip_network(word).network_address
+            is_network = isinstance(network, IPv4Address) or not network.ipv4_mapped
         except ValueError:
+            is_network = False
+        if not is_network:  # ::ffff:10.0.0.0/104 has no clients: theirs are told as IPv4
             raise ImproperlyConfigured(
                 f"{name} names {word!r}, which is not a network. Set networks such as "
                 "10.20.0.0/16, with commas between them, or unset it."
-            ) from None
+            )
     return words
 
 
@@ -143,8 +158,8 @@ def issuer(name: str) -> str:
     is_plain = not (parts.query or parts.fragment or parts.username or "/.well-known/" in address)
     if address and not (is_safe and is_plain and host):
         raise ImproperlyConfigured(
-            f"{name} is {address[:200]!r}. Set the https address that the provider calls its "
-            "issuer, such as https://id.example.org/realms/main, or unset it."
+            f"{name} is {without_password(address)[:200]!r}. Set the https address that the "
+            "provider calls its issuer, such as https://id.example.org/realms/main, or unset it."
         )
     return address
 
@@ -189,7 +204,25 @@ def database(url: str) -> dict[str, Any]:
         )
     if not is_sqlite:
         _need("psycopg", "DATABASE_URL names PostgreSQL")
+    for option in parse_qs(urlsplit(url).query):
+        if not (option == "timeout" if is_sqlite else _is_of_libpq(option)):
+            raise ImproperlyConfigured(
+                f"DATABASE_URL has {option[:40]!r} after its question mark, which cannot be set "
+                f"there. Set {'timeout' if is_sqlite else 'parameters of libpq'} there at most, "
+                "or unset it for an SQLite file in the data folder."
+            )
     return {**config, "is_sqlite": is_sqlite}
+
+
+def _is_of_libpq(option: str) -> bool:
+    """Whether it says how to connect, and nothing of how Django and psycopg use a connection."""
+    import psycopg  # noqa: PLC0415 - not installed where only SQLite is used
+
+    try:
+        psycopg.conninfo.make_conninfo("", **{option: "1"})
+    except (psycopg.ProgrammingError, TypeError):
+        return False
+    return option != "dbname"  # the path says it
 
 
 def _need(package: str, because: str) -> None:
@@ -376,10 +409,10 @@ _database = database(database_url)
 _is_sqlite = _database.pop("is_sqlite")
 if _is_sqlite:
     _database["ENGINE"] = "dashboard.sqlite3"  # Django's, and the writers of a process take turns
-_database["OPTIONS"] = {
-    **(SQLITE_OPTIONS if _is_sqlite else POSTGRESQL_OPTIONS),
-    **_database.get("OPTIONS", {}),
-}
+_options = _database.get("OPTIONS", {})
+if "options" in _options:  # the last of two counts: nobody loosens ours
+    _options["options"] = f"{_options['options']} {POSTGRESQL_OPTIONS['options']}"
+_database["OPTIONS"] = {**(SQLITE_OPTIONS if _is_sqlite else POSTGRESQL_OPTIONS), **_options}
 # Threads are few and kept, so an SQLite file stays open in each; PostgreSQL's pool lends.
 _database["CONN_MAX_AGE"] = None if _is_sqlite else 0
 _database["CONN_HEALTH_CHECKS"] = True

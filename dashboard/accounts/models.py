@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.password_validation import validate_password
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models.functions import Lower
@@ -20,9 +21,16 @@ class UserManager(BaseUserManager["User"]):
     """Makes people, for Django's own commands; pages use the services."""
 
     def create_superuser(self, username: str, password: str | None = None) -> User:
-        """Make somebody who administers and reviews: what ``createsuperuser`` calls."""
+        """Make somebody who administers and reviews: what ``createsuperuser`` calls.
+
+        Raises:
+            NameTaken: There is somebody of that name.
+            ValidationError: The name or the password may not be used.
+        """
         from dashboard.accounts.services import people  # noqa: PLC0415 - services import this
 
+        if password is not None:
+            validate_password(password, User(username=username))
         return people.create_first_person(username=username, password=password)
 
 

@@ -15,8 +15,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from approval_client.wire import MAX_BODY_BYTES, UNSUPPORTED_PROTOCOL, JsonError
-from dashboard.approvals.errors import NotebookTooLarge, Refused
+from approval_client.wire import UNSUPPORTED_PROTOCOL, JsonError
+from dashboard.approvals.errors import BodyTooLarge, NotebookTooLarge, Refused
 from dashboard.approvals.rules.content import NOT_ONE_LINE, ONE_LINE
 from dashboard.metrics import PROCESS, REFUSALS
 
@@ -115,10 +115,7 @@ NOT_ALLOWED = Problem(
     "method_not_allowed",
     "This address takes other methods, which the header Allow names. Nothing was done.",
 )
-TOO_LARGE = Problem(
-    "too_large",
-    f"The body is larger than {MAX_BODY_BYTES:,} bytes. Nothing was done. Send less.",
-)
+TOO_LARGE = Problem("too_large", str(BodyTooLarge()))
 NOTEBOOK_TOO_LARGE = Problem("too_large", str(NotebookTooLarge()))
 TOO_MANY_WAITS = Problem(
     "too_many_waits",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from approval_client.wire import MAX_NOTEBOOK_BYTES, Status
+from approval_client.wire import MAX_BODY_BYTES, MAX_NOTEBOOK_BYTES, Status
 from dashboard.approvals.models import ApprovalRequest, Assignment, Recall
 
 
@@ -370,6 +370,17 @@ class DigestMismatch(Refused):
         super().__init__(
             "The report names different content from the decision. Nothing may run and nothing "
             "was recorded."
+        )
+
+
+class BodyTooLarge(Refused):
+    """What an agent sends has more bytes than a request may have."""
+
+    code = "too_large"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"The body is larger than {MAX_BODY_BYTES:,} bytes. Nothing was done. Send less."
         )
 
 

@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 from django.conf import settings
 
+from dashboard.owner import give_to_owner
+
 _UNFINISHED = " (unfinished)"
 _LINE = re.compile(r"(?:\S+ )?([0-9]{1,18}):([0-9a-f]{64})", re.ASCII)
 
@@ -175,17 +177,6 @@ def keep_beside(head: Head) -> None:
     except BaseException:
         Path(new).unlink(missing_ok=True)
         raise
-
-
-def give_to_owner(file: int, folder: Path) -> None:
-    """Let whoever owns the folder own a new file in it, where root makes it for a server.
-
-    Args:
-        file: The open file. A name could be made a link to another one meanwhile.
-    """
-    if os.geteuid() == 0:
-        owner = folder.stat()
-        os.fchown(file, owner.st_uid, owner.st_gid)
 
 
 def as_json(head: Head) -> bytes:

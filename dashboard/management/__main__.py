@@ -8,6 +8,10 @@ import sys
 def main() -> None:
     """Run the command that is named on the command line."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
+    try:
+        "".join(sys.argv).encode()
+    except UnicodeEncodeError:
+        sys.exit("Nothing was done. An argument is not UTF-8. Type it in a terminal of UTF-8.")
     gc.disable()  # what is imported stays: to look for garbage in it takes a tenth of a start
     try:
         import django  # noqa: PLC0415 - may be absent

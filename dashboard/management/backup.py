@@ -23,7 +23,8 @@ from django.db import connection
 
 from dashboard import settings as configured
 from dashboard.approvals.rules.readiness import database_file
-from dashboard.audit.heads import Head, give_to_owner
+from dashboard.audit.heads import Head
+from dashboard.owner import give_to_owner
 
 BUSY_S = 20
 LEFT_BEHIND_AFTER_S = 24 * 3600
@@ -44,6 +45,7 @@ _TLS = (
 _CLIENTS = "Install PostgreSQL's client programs, of the server's own version."
 _OF_ANOTHER_VERSION = ("server version mismatch", "unrecognized configuration parameter")
 """What an older pg_dump says of a newer server, and an older server of a newer one's copy."""
+_LONGEST_NAME = 63  # bytes
 _MAINTENANCE = "postgres"  # the database that every PostgreSQL server has
 
 
@@ -57,12 +59,13 @@ def copy_beside(file: Path) -> Path:
         CommandError: It cannot be copied; nothing is there then.
     """
     if file.exists():
-        raise CommandError(f"{file} exists already. Nothing was done. Name another file.")
+        raise _exists_already(file)
     # A name of its own: another backup to the same file may be under way.
     part = file.with_name(f".{file.name}.{uuid4().hex[:8]}.part")
     _delete_left_behind(file.parent, f".{escape(file.name)}.*.part*")
     try:
         with _private():
+            part.touch(exist_ok=False)  # where this fails, the database is not the reason
             if connection.vendor == "sqlite":
                 copy_sqlite(Path(connection.settings_dict["NAME"]), part)
             else:
@@ -70,7 +73,10 @@ def copy_beside(file: Path) -> Path:
         _reach_disk(part)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise CommandError(f"{file} could not be written ({error}). There is no backup.") from None
+        raise CommandError(
+            f"{file} could not be written ({error.strerror}). There is no backup. Name a file in "
+            "a folder that this account may write to."
+        ) from None
     except CommandError:
         part.unlink(missing_ok=True)
         raise
@@ -78,9 +84,39 @@ def copy_beside(file: Path) -> Path:
 
 
 def keep(part: Path, file: Path) -> None:
-    """Give a copy the name that was asked for."""
-    part.rename(file)
+    """Give a copy the name that was asked for.
+
+    Raises:
+        CommandError: Another backup has it by now. The copy is deleted.
+    """
+    try:
+        _take_name(part, file)
+    except FileExistsError:
+        part.unlink()
+        raise _exists_already(file) from None
+    head_beside(file).unlink(missing_ok=True)  # of an earlier copy of that name
     _reach_disk(file.parent)
+
+
+def _take_name(part: Path, file: Path) -> None:
+    try:
+        file.hardlink_to(part)
+    except FileExistsError:
+        raise
+    except OSError:  # not every file system has links
+        file.touch(exist_ok=False)
+        part.replace(file)
+    else:
+        part.unlink()
+
+
+def head_beside(file: Path) -> Path:
+    """Where the head of a backup is kept."""
+    return file.with_name(f"{file.name}.head")
+
+
+def _exists_already(file: Path) -> CommandError:
+    return CommandError(f"{file} exists already. Nothing was done. Name another file.")
 
 
 def copy_sqlite(source: Path, target: Path) -> None:
@@ -105,7 +141,9 @@ def copy_sqlite(source: Path, target: Path) -> None:
             [result] = duplicate.execute("PRAGMA integrity_check(1)").fetchone()
     except (sqlite3.DatabaseError, TimeoutError) as error:
         reason = str(error) or "it was locked for ten minutes"
-        raise CommandError(f"{source} could not be copied: {reason}. Nothing was done.") from None
+        raise CommandError(
+            f"{source} could not be copied to {target.parent}: {reason}. Nothing was done."
+        ) from None
     if result != "ok":
         raise CommandError(f"{source} is damaged: {result}. Nothing was done.")
 
@@ -235,7 +273,7 @@ def swap_in(url: str) -> str:
         return str(place) if place.exists() else ""
     connection.close_pool()  # type: ignore[attr-defined]
     used_name = _quoted(connection.settings_dict["NAME"])
-    kept_name = _quoted(f"{connection.settings_dict['NAME']}_before_{moment}"[:63])
+    kept_name = _quoted(name_before(connection.settings_dict["NAME"], moment))
     new_name = _quoted(urlsplit(url).path.removeprefix("/"))
     with _administering(in_one_step=True) as execute:
         name = connection.settings_dict["NAME"]
@@ -244,6 +282,12 @@ def swap_in(url: str) -> str:
             execute(f"ALTER DATABASE {used_name} RENAME TO {kept_name}")
         execute(f"ALTER DATABASE {new_name} RENAME TO {used_name}")
     return f"the database {kept_name}" if exists else ""
+
+
+def name_before(name: str, moment: str) -> str:
+    """The name under which PostgreSQL keeps a database that was replaced at a moment."""
+    end = f"_before_{moment}"
+    return name.encode()[: _LONGEST_NAME - len(end)].decode(errors="ignore") + end
 
 
 def _keep_under(place: Path, used: Path) -> None:

@@ -12,8 +12,10 @@ before, then a flood of them would close each new one before its first request i
 
 from __future__ import annotations
 
+import json
 import logging
 import time
+from http import HTTPStatus
 from typing import Any
 
 from daphne.http_protocol import HTTPFactory, WebRequest
@@ -23,6 +25,8 @@ from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel
 
 from approval_client.wire import MAX_BODY_BYTES, MAX_NOTEBOOK_BYTES
+from dashboard.approvals.errors import BodyTooLarge, NotebookTooLarge
+from dashboard.metrics import PROCESS, REFUSALS
 
 HEADER_S = 15.0
 """How long a request header may take, from its first byte or, for the first one, from the
@@ -35,6 +39,9 @@ ACCEPTED_OF = 8
 """One turn accepts at most one in so many of those that fit. What clients sent is read in each
 turn, so a request that has come is read before its connection can be closed for others."""
 TOLD_EVERY_S = 60.0
+REFUSED_S = 10.0
+"""How long a client may go on sending what was refused. On a connection that is cut at once, most
+would never read why."""
 LARGE_BODY = 100_000
 """From so many bytes on Twisted keeps a body in a file, and Django may keep it in another."""
 LARGE_BODY_OF = 8
@@ -186,6 +193,8 @@ class Port(tcp.Port):  # type: ignore[misc]
 class GuardedChannel(HTTPChannel):  # type: ignore[misc]
     """Speaks HTTP on a connection, and has no patience with a header that does not end."""
 
+    has_refused = False
+    """Whether 413 was answered: what else comes is thrown away."""
     _in_header = _between = False
     _is_new = True
 
@@ -200,6 +209,8 @@ class GuardedChannel(HTTPChannel):  # type: ignore[misc]
             self.transport.write(NOT_TLS)
             self.transport.loseConnection()
             return
+        if self.has_refused:
+            return
         self._is_new = False
         if self._between:
             self._begin_header()
@@ -212,15 +223,20 @@ class GuardedChannel(HTTPChannel):  # type: ignore[misc]
             super().resetTimeout()
 
     def allHeadersReceived(self) -> None:  # noqa: N802 - Twisted's name
-        """Expect a body."""
+        """Expect a body, unless the header says that it is too large."""
         self._in_header = False
+        if self.length is not None and self.length > self.most():
+            self.refuse()
+            return
         self.setTimeout(IDLE_S)
         super().allHeadersReceived()
         if self.length is None or self.length >= LARGE_BODY:
             self.transport.server.room.sends(self.transport)
 
     def allContentReceived(self) -> None:  # noqa: N802 - Twisted's name
-        """Have the request answered."""
+        """Have the request answered, unless it is."""
+        if self.has_refused:
+            return
         self.transport.server.room.answers(self.transport)
         super().allContentReceived()
 
@@ -230,13 +246,49 @@ class GuardedChannel(HTTPChannel):  # type: ignore[misc]
         self.transport.server.room.answered(self.transport)
         super().requestDone(request)
 
+    def most(self) -> int:
+        """How many bytes a body is read of."""
+        # What is a little larger is answered by the application, which can say what is wrong.
+        return MAX_BODY_BYTES + (MAX_NOTEBOOK_BYTES if self._is_notebook else MAX_BODY_BYTES)
+
+    def refuse(self) -> None:
+        """Answer that the body is too large, as the API does, and close in a while."""
+        self.has_refused = True
+        error = NotebookTooLarge() if self._is_notebook else BodyTooLarge()
+        REFUSALS.labels(PROCESS, error.code).inc()
+        path = self._path.partition(b"?")[0][:100].decode("latin-1")
+        log.warning("A request for %r was refused with 413: its body is too large.", path)
+        self.transport.write(_too_large(str(error), error.code))
+        self.setTimeout(REFUSED_S)
+
+    @property
+    def _is_notebook(self) -> bool:
+        return bool(self._path.startswith(_NOTEBOOKS))
+
     def _begin_header(self) -> None:
         self._in_header, self._between = True, False
         self.setTimeout(HEADER_S)
 
 
+def _too_large(detail: str, code: str) -> bytes:
+    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    fields = {
+        "type": "about:blank",
+        "title": status.phrase,
+        "status": status,
+        "code": code,
+        "detail": detail,
+    }
+    body = json.dumps(fields)
+    head = (
+        f"HTTP/1.1 {status} {status.phrase}\r\nContent-Type: application/problem+json\r\n"
+        f"Content-Length: {len(body)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
+    )
+    return (head + body).encode()
+
+
 class CappedRequest(WebRequest):  # type: ignore[misc]
-    """Hangs up on a body over the limit instead of spooling it: Daphne would take gigabytes.
+    """Refuses a body over the limit instead of spooling it: Daphne would take gigabytes.
 
     Forms are left to Django. Twisted would read each of them too, in the thread that serves
     everybody, for something that nobody asks it for.
@@ -250,8 +302,11 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
     def handleContentChunk(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
         """Take a piece of the body."""
         self.taken += len(data)
-        if self.taken > self._most():
-            self.channel.transport.abortConnection()
+        if self.channel.has_refused:
+            return
+        if self.taken > self.channel.most():
+            self.channel.refuse()
+            self.content.close()
             return
         super().handleContentChunk(data)
 
@@ -267,12 +322,6 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
             self.channel.persistent = False  # closes once everything is written
             message = {**message, "headers": [*message.get("headers", ()), _CLOSING]}
         super().handle_reply(message)
-
-    def _most(self) -> int:
-        # What is a little larger is answered by the application, which can say what is wrong.
-        path = getattr(self.channel, "_path", b"")  # Twisted tells the request itself at its end
-        is_notebook = path.startswith(_NOTEBOOKS)
-        return MAX_BODY_BYTES + (MAX_NOTEBOOK_BYTES if is_notebook else MAX_BODY_BYTES)
 
 
 class CappedFactory(HTTPFactory):  # type: ignore[misc]

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx2
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.http.request import validate_host
 
-from dashboard.audit.heads import give_to_owner, is_address
+from dashboard.audit.heads import is_address
 from dashboard.notifications.addresses import checked_url
 from dashboard.notifications.errors import AddressRefused
+from dashboard.owner import give_to_owner
+from dashboard.settings import without_password
 
 _WILDCARD = {"0.0.0.0", "::", ""}  # noqa: S104 - to recognise them
 _USUAL_PORTS = {"http": 80, "https": 443}
@@ -141,8 +146,9 @@ def _address(host: str, *, public: bool, insecure_http: bool) -> Iterator[str]:
     url = urlsplit(settings.PUBLIC_URL)
     if settings.PUBLIC_URL_IS_CONFIGURED and not _is_origin(settings.PUBLIC_URL):
         yield (
-            f"PUBLIC_URL is {settings.PUBLIC_URL!r}. Set the scheme, host and port that people "
-            "use and nothing more, in lower case, such as https://approvals.example.org."
+            f"PUBLIC_URL is {without_password(settings.PUBLIC_URL)!r}. Set the scheme, host and "
+            "port that people use and nothing more, in lower case, such as "
+            f"{_in_ascii(settings.PUBLIC_URL)}."
         )
     if public and not insecure_http and url.scheme != "https":
         yield (
@@ -170,24 +176,25 @@ def _shared() -> Iterator[str]:
     yield from _heads(settings.AUDIT_HEADS)
 
 
-_REDIS = {"redis", "rediss", "unix"}
-
-
 def _redis() -> Iterator[str]:
     address = settings.REDIS_URL
-    try:
-        is_redis = urlsplit(address).scheme in _REDIS
-    except ValueError:
-        is_redis = False
-    if address and not is_redis:
+    if address and not _is_redis(address):
         yield (
-            f"REDIS_URL is {_without_password(address)!r}. Set an address such as "
+            f"REDIS_URL is {without_password(address)!r}. Set an address such as "
             "redis://127.0.0.1:6379/0, or unset it if this server runs alone."
         )
 
 
-def _without_password(url: str) -> str:
-    return f"…@{url.rpartition('@')[2]}" if "@" in url else url
+def _is_redis(address: str) -> bool:
+    from redis import ConnectionPool  # noqa: PLC0415 - may be absent where no Redis is used
+
+    try:
+        parts = urlsplit(address)
+        ConnectionPool.from_url(address).make_connection()  # connects to nothing yet
+    except (ValueError, TypeError):
+        return False
+    # It would take database 0 for a path that is no number.
+    return parts.scheme == "unix" or bool(re.fullmatch("/?[0-9]*", parts.path))
 
 
 def _heads(named: str) -> Iterator[str]:
@@ -195,12 +202,16 @@ def _heads(named: str) -> Iterator[str]:
         try:
             checked_url(named)
         except AddressRefused as error:
-            yield f"AUDIT_HEADS is {named!r}. {error} Set another address, or a file."
+            host = without_password(named).partition("://")[2] or without_password(named)
+            yield (
+                f"AUDIT_HEADS names {host.partition('/')[0]!r}. {error} Set another address, or a "
+                "file."
+            )
         return
     path = Path(named)
     if named and not path.is_absolute():
         yield (
-            f"AUDIT_HEADS is {named!r}. Set the whole path of a file, such as "
+            f"AUDIT_HEADS is {without_password(named)!r}. Set the whole path of a file, such as "
             "/mnt/elsewhere/heads, or an address that begins with https://."
         )
     elif named:
@@ -299,6 +310,15 @@ def misspelled(environment: Iterable[str]) -> Iterator[str]:
             yield f"{name} is not a setting and was not read. docs/settings.md names all of them."
 
 
+def _in_ascii(url: str) -> str:
+    """The address as browsers send it where its host is in another script, or any other one."""
+    if not url.isascii():
+        with suppress(httpx2.InvalidURL):
+            parts = httpx2.URL(url)
+            return f"{parts.scheme}://{parts.netloc.decode('ascii')}"
+    return "https://approvals.example.org"
+
+
 def _is_origin(url: str) -> bool:
     # Exactly what browsers send as the origin: lower case, and no port where it is the usual one.
     parts = urlsplit(url)
@@ -308,6 +328,7 @@ def _is_origin(url: str) -> bool:
         return False
     return (
         parts.scheme in _USUAL_PORTS
+        and url.isascii()
         and not any(character.isspace() for character in url)
         and bool(parts.hostname)
         and "@" not in parts.netloc

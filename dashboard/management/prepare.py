@@ -29,6 +29,7 @@ from dashboard.approvals import guards
 from dashboard.approvals.rules.readiness import newer_migrations, obstacles
 from dashboard.cookies import cookie_names
 from dashboard.management.preflight import CannotStart, key_file_doubt, make_data_dir
+from dashboard.owner import open_for_owner
 from dashboard.pages import uncollected
 
 log = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ _LOCK = 3_735_928_559  # any number that nobody else locks in this database
 @contextmanager
 def alone() -> Iterator[None]:
     """Have a second start on the same data wait, and make files for this account alone."""
-    with (make_data_dir() / ".preparing").open("w") as file, ExitStack() as ends:
+    with open_for_owner(make_data_dir() / ".preparing") as file, ExitStack() as ends:
         fcntl.flock(file, fcntl.LOCK_EX)
         if connection.vendor == "postgresql":  # which other machines may be preparing too
             ends.enter_context(_database_session()).execute(f"SELECT pg_advisory_lock({_LOCK})")
@@ -98,7 +99,8 @@ def first_token() -> str | None:
 
 def remember_address() -> None:
     """Keep the address that people use, for commands that print links to it."""
-    _address_file().write_text(settings.PUBLIC_URL, encoding="utf-8")
+    with open_for_owner(_address_file(), os.O_TRUNC) as file:
+        file.write(settings.PUBLIC_URL)
 
 
 def sign_in_url(secret: str) -> str:
@@ -122,8 +124,7 @@ def _keep_secret_key(folder: Path) -> None:
     key_file = folder / settings.MADE_KEY_FILE.name
     if not key_file.exists():
         new = key_file.with_suffix(".new")
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        with open_for_owner(new, os.O_TRUNC) as file:
             file.write(secrets.token_urlsafe(48))
         new.rename(key_file)
     if doubt := key_file_doubt(key_file):
@@ -173,7 +174,8 @@ def _collect_static() -> None:
     is_current = collected.exists() and collected.read_text(encoding="utf-8") == _static_files()
     if not is_current or uncollected():
         call_command("collectstatic", verbosity=0, interactive=False)
-        collected.write_text(_static_files(), encoding="utf-8")
+        with open_for_owner(collected, os.O_TRUNC) as file:
+            file.write(_static_files())
 
 
 def _static_files() -> str:

@@ -112,7 +112,9 @@ class DrainingServer(Server):  # type: ignore[misc]
     def _adopt(self) -> None:
         # Twisted would read the description of an endpoint by looking for plugins everywhere, and
         # keep a list of them where it is installed.
-        endpoint = AdoptedStreamServerEndpoint(reactor, self._fileno, socket.AF_INET)
+        with socket.socket(fileno=os.dup(self._fileno)) as duplicate:
+            family = duplicate.family  # of another one, clients' addresses are half read
+        endpoint = AdoptedStreamServerEndpoint(reactor, self._fileno, family)
         listener = endpoint.listen(self.http_factory)
         listener.addCallbacks(self.listen_success, self.listen_error)
         self.listeners.append(listener)

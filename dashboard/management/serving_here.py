@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import TextIO
 
 from django.conf import settings
 
-from dashboard.audit.heads import give_to_owner
 from dashboard.management.preflight import CannotStart, make_data_dir
+from dashboard.owner import open_for_owner
 
 
 @contextmanager
@@ -46,8 +45,4 @@ def alone() -> Iterator[bool]:
 
 
 def _opened() -> TextIO:
-    path = Path(settings.DATA_DIR) / ".in-use"
-    # Root may call this in a folder of the service's account, whose links it must not follow.
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    give_to_owner(descriptor, path.parent)
-    return os.fdopen(descriptor, "r+")
+    return open_for_owner(Path(settings.DATA_DIR) / ".in-use")

@@ -8,7 +8,8 @@ other processes.
 And a file that is replaced while it is open is noticed. What is written to it then would be
 written to a file that nobody finds any more, and SQLite itself does not always look.
 
-And a new file is for this account alone, whichever command makes it.
+And a new file is for this account alone, whichever command makes it. Where root does,
+it is for the account that owns the folder.
 
 And searches that ignore case ignore it in every script, as PostgreSQL's do: SQLite's own LIKE
 knows the letters of ASCII alone.
@@ -19,11 +20,13 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.db.backends.sqlite3 import base
 from django.db.utils import OperationalError
 
+from dashboard.owner import give_to_owner
 from dashboard.sqlite3.like import is_like
 from dashboard.sqlite3.turn import Turn
 
@@ -102,7 +105,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         # puts beside a file the rights of that file.
         with suppress(OSError):  # it is there, or SQLite says what is wrong
             file = os.path.realpath(self._name)  # a link may lead to none yet
-            os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                give_to_owner(descriptor, Path(file).parent)
+            finally:
+                os.close(descriptor)
 
     def _commit(self) -> None:
         if self.connection is not None and self._turn is not None:

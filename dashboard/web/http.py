@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from http import HTTPStatus
+from ipaddress import IPv6Address
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseRedirect
@@ -28,7 +30,9 @@ def client_address(forwarded: str, peer: str) -> str:
     """
     hops = forwarded.split(",")
     if settings.PROXY_COUNT and len(hops) >= settings.PROXY_COUNT:
-        return hops[-settings.PROXY_COUNT].strip()[:100]
+        peer = hops[-settings.PROXY_COUNT].strip()[:100]
+    with suppress(ValueError):  # one socket for both families tells IPv4 as ::ffff:192.0.2.1
+        return str(IPv6Address(peer).ipv4_mapped or peer)
     return peer
 
 

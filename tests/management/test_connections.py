@@ -7,6 +7,7 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.web.http import Request
 
+from dashboard.api.problems import NOTEBOOK_TOO_LARGE, TOO_LARGE
 from dashboard.management.connections import GuardedChannel, Room
 
 HEADER = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
@@ -100,6 +101,26 @@ def test_requests_that_come_at_once_are_answered_one_after_the_other(clock, clie
 
     assert client.transport.value().count(b"200 OK") == 2
     clock.advance(15)
+    assert client.transport.disconnecting
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [(b"/api/v1/approvals", TOO_LARGE), (b"/api/v1/notebooks/a", NOTEBOOK_TOO_LARGE)],
+)
+def test_a_body_that_is_declared_too_large_is_refused_as_by_the_api(clock, client, path, problem):
+    header = HEADER.replace(b" / ", b" %b " % path) % 20_000_000
+    client.dataReceived(header.replace(b"Host", b"Expect: 100-continue\r\nHost"))
+    for _ in range(5):
+        client.dataReceived(b"GET / HTTP/1.1\r\n\r\n")
+        clock.advance(1)
+
+    head, _, body = client.transport.value().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 413 ")
+    assert b"\r\nConnection: close" in head
+    assert body == problem.body()
+    assert not client.transport.disconnecting  # or most would never read it
+    clock.advance(5)
     assert client.transport.disconnecting
 
 

@@ -254,3 +254,19 @@ def test_a_worker_ends_on_sigterm(house):
         worker.terminate()
 
         assert worker.wait(timeout=10) == 0
+
+
+@pytest.mark.parametrize("command", ["issue_token", "sign_in_link", "backup"])
+def test_an_argument_that_is_not_utf_8_is_refused(tmp_path, command):
+    done = manage(tmp_path, command, b"b\xfccher")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("Nothing was done. An argument is not UTF-8.")
+
+
+def test_on_an_address_of_ipv6_clients_have_the_address_that_is_theirs(folder, monkeypatch):
+    monkeypatch.setenv("METRICS_NETWORKS", "::1/128")
+    with running(folder, "--host", "::1") as run:
+        statuses = [httpx2.get(f"{run.url}/metrics").status_code for _ in range(3)]
+
+    assert statuses == [200] * 3

@@ -90,15 +90,56 @@ def test_hosts_without_the_one_that_people_use_are_refused(why_not):
     )
 
 
-@pytest.mark.parametrize("address", ["foo", "http://a.example", "redis.example:6379"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "foo",
+        "http://a.example",
+        "redis.example:6379",
+        "redis://127.0.0.1:abc/7",
+        "redis://127.0.0.1:99999/7",
+        "redis://127.0.0.1/7x",
+        "redis://127.0.0.1/0?db=x",
+        "redis://127.0.0.1/0?colour=red",
+    ],
+)
 def test_what_is_no_address_of_redis_is_refused(why_not, address):
     reasons = why_not(REDIS_URL=address)
 
     assert reasons.startswith(f"REDIS_URL is {address!r}. Set an address such as redis://")
 
 
-def test_a_password_of_redis_is_not_repeated(why_not):
-    assert "hunter2" not in why_not(REDIS_URL="http://me:hunter2@a.example")
+@pytest.mark.parametrize(
+    "address", ["redis://a.example", "rediss://me:pw@a.example:6380/7", "unix:///run/r.sock?db=1"]
+)
+def test_an_address_of_redis_is_accepted(settings, address):
+    settings.REDIS_URL = address
+
+    assert accepts()
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("REDIS_URL", "http://me:hunter2@a.example"),
+        ("REDIS_URL", "redis://a.example/x?password=hunter2"),
+        ("AUDIT_HEADS", "https://me:hunter2@a.example/heads"),
+        ("AUDIT_HEADS", "https://me:hunt/hunter2@a.example/heads"),
+        ("AUDIT_HEADS", "ftp://me:hunter2@a.example/heads"),
+        ("PUBLIC_URL", "https://me:hunter2@a.example"),
+    ],
+)
+def test_a_password_is_not_repeated(why_not, name, address):
+    reasons = why_not(**{name: address})
+
+    assert "a.example" in reasons
+    assert "hunter2" not in reasons
+
+
+def test_a_public_url_in_another_script_is_told_as_browsers_send_it(why_not):
+    reasons = why_not(PUBLIC_URL="https://bücher.example:8443")
+
+    assert reasons.endswith("in lower case, such as https://xn--bcher-kva.example:8443.")
 
 
 def test_a_misspelled_setting_is_named():
@@ -158,7 +199,6 @@ def test_every_address_at_once_needs_a_public_one(why_not, host):
     [
         "https://a.example/approvals",
         "https://a.example?x=1",
-        "https://user@a.example",
         "https://A.example",
         "https://a.example:443",
         "http://a.example:80",

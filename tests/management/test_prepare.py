@@ -1,6 +1,7 @@
 """What the first run makes, and later runs find made."""
 
 import fcntl
+import os
 from threading import Thread
 
 import pytest
@@ -15,6 +16,7 @@ from dashboard.accounts.tokens import find
 from dashboard.management import prepare
 from dashboard.management.preflight import CannotStart
 from tests import make
+from tests.management.running import manage
 
 pytestmark = pytest.mark.django_db
 
@@ -41,6 +43,31 @@ def test_a_key_that_another_start_made_meanwhile_is_used(place):
     list(prepare.prepare())
 
     assert django_settings.SECRET_KEY == "made-meanwhile-by-another-start-0123456789"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_what_root_makes_belongs_to_the_account_that_owns_the_folder(tmp_path):
+    folder = tmp_path / "var"
+    folder.mkdir()
+    os.chown(folder, 65534, 65534)
+    for command in (["migrate", "-v0"], ["collectstatic", "-v0", "--noinput"]):
+        assert manage(folder, *command).returncode == 0
+
+    owners = {(path.lstat().st_uid, path.lstat().st_gid) for path in folder.rglob("*")}
+    assert (folder / "dashboard.sqlite3").is_file()
+    assert (folder / "static" / "staticfiles.json").is_file()
+    assert owners == {(65534, 65534)}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_what_a_start_by_root_makes_belongs_to_that_account_too(place):
+    place.mkdir()
+    os.chown(place, 65534, 65534)
+    with prepare.alone():
+        list(prepare.prepare())
+        prepare.remember_address()
+
+    assert {path.lstat().st_uid for path in place.rglob("*")} == {65534}
 
 
 def test_no_key_is_made_where_one_is_configured(place, settings):

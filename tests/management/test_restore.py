@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -138,6 +139,58 @@ def test_what_a_killed_backup_left_long_ago_is_deleted_and_nothing_else(linked, 
         assert base.execute("SELECT name FROM sqlite_master").fetchall() == [("present",)]
     assert not left_behind.exists()
     assert [file.read_text() for file in theirs] == ["half a page"] * 2
+
+
+def without_links(monkeypatch):
+    def refused(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "hardlink_to", refused)
+
+
+@pytest.mark.parametrize("file_system", [lambda _: None, without_links])
+def test_of_two_backups_to_one_name_the_first_is_kept(linked, tmp_path, monkeypatch, file_system):
+    file_system(monkeypatch)
+    file = tmp_path / "copy"
+    head = backup.head_beside(file)
+    head.write_text("of an earlier copy")
+    parts = [backup.copy_beside(file) for _ in range(2)]
+    backup.keep(parts[0], file)
+    assert not head.exists()
+    present = file.stat()
+    head.write_text("of the first")
+
+    with pytest.raises(CommandError, match="exists already"):
+        backup.keep(parts[1], file)
+
+    assert file.stat().st_ino == present.st_ino
+    assert head.read_text() == "of the first"
+    assert sorted(path.name for path in tmp_path.glob("*copy*")) == ["copy", "copy.head"]
+
+
+def test_where_a_backup_cannot_be_written_its_folder_is_the_reason(linked, tmp_path):
+    file = tmp_path / "none" / "copy"
+    with pytest.raises(CommandError) as refusal:
+        backup.copy_beside(file)
+
+    assert str(refusal.value) == (
+        f"{file} could not be written (No such file or directory). There is no backup. Name a "
+        "file in a folder that this account may write to."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "kept_name"),
+    [
+        ("base", "base_before_20260102030405"),
+        ("a" * 63, f"{'a' * 41}_before_20260102030405"),
+        ("a" + "é" * 31, f"a{'é' * 20}_before_20260102030405"),
+        ("é" * 31, f"{'é' * 20}_before_20260102030405"),
+    ],
+)
+def test_a_database_that_was_replaced_has_a_name_that_fits(name, kept_name):
+    assert backup.name_before(name, "20260102030405") == kept_name
+    assert len(kept_name.encode()) <= 63
 
 
 def test_the_disk_that_is_looked_at_is_the_one_of_the_file(linked, monkeypatch):

@@ -44,6 +44,7 @@ REFUSED_WHEN_READ = [
     ("WEBHOOK_NETWORKS", "10.20.0.0/99"),
     ("WEBHOOK_NETWORKS", "10.20.0.1/16"),
     ("WEBHOOK_NETWORKS", "a.example"),
+    ("METRICS_NETWORKS", "::ffff:10.0.0.0/104"),
     ("EMAIL_URL", "mail.example:25"),
     ("EMAIL_URL", "https://mail.example"),
     ("EMAIL_URL", "smtp://mail.example:port"),
@@ -59,6 +60,13 @@ REFUSED_WHEN_READ = [
     ("SESSION_LONGEST_S", "1d"),
     ("DATABASE_URL", "$DB_URL"),
     ("DATABASE_URL", "postgres://[x"),
+    ("DATABASE_URL", "postgres://db.example/approvals?pool=5"),
+    ("DATABASE_URL", "postgres://db.example/approvals?autocommit=0"),
+    ("DATABASE_URL", "postgres://db.example/approvals?ATOMIC_REQUESTS=1"),
+    ("DATABASE_URL", "postgres://db.example/approvals?isolation_level=1"),
+    ("DATABASE_URL", "postgres://db.example/approvals?dbname=other"),
+    ("DATABASE_URL", "postgres://db.example/approvals?conninfo=1"),
+    ("DATABASE_URL", "sqlite:////tmp/a.sqlite3?init_command=SELECT%201"),
     ("EMAIL_URL", "smtp://[x"),
     ("METRICS_TOKEN", "$METRICS"),
     ("OIDC_ISSUER", "https://[x"),
@@ -73,7 +81,14 @@ NO_SECRETS = [
     "SESSION_IDLE_S",
     "WEBHOOK_NETWORKS",
 ]
-SECRETS = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL", "EMAIL_URL", "METRICS_TOKEN")
+SECRETS = (
+    "SECRET_KEY",
+    "DATABASE_URL",
+    "REDIS_URL",
+    "EMAIL_URL",
+    "METRICS_TOKEN",
+    "OIDC_CLIENT_SECRET",
+)
 REFUSED_AT_START = [
     ("SECRET_KEY", ""),
     ("SECRET_KEY", "secret"),
@@ -88,6 +103,8 @@ REFUSED_AT_START = [
     ("PUBLIC_URL", "ftp://a.example"),
     ("REDIS_URL", "foo"),
     ("REDIS_URL", "redis://[x"),
+    ("REDIS_URL", "redis://127.0.0.1:abc/7"),
+    ("PUBLIC_URL", "https://bücher.example"),
     ("REDIS_URL", "http://a.example:6379"),
     ("AUDIT_HEADS", "heads"),
     ("AUDIT_HEADS", "/nowhere/at/all/heads"),
@@ -172,6 +189,26 @@ def test_a_secret_may_stand_in_a_file(read, tmp_path, name):
 def test_a_file_of_a_secret_that_cannot_be_read_is_refused(read, tmp_path, name):
     with pytest.raises(ImproperlyConfigured, match=f"^{name}_FILE is .* Set the path of a file"):
         read(f"{name}_FILE", str(tmp_path / "nothing"))
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_an_empty_file_is_no_secret_and_not_as_good_as_none(read, tmp_path, name):
+    file = tmp_path / "secret"
+    file.write_text(" \n")
+    with pytest.raises(ImproperlyConfigured, match=f"^{name}_FILE is .* is empty. Set the path"):
+        read(f"{name}_FILE", str(file))
+
+
+def test_what_the_address_says_of_a_session_does_not_undo_our_own_limits(read):
+    address = "postgres://db.example/approvals?sslmode=require&connect_timeout=9&options="
+    values = read("DATABASE_URL", f"{address}-c%20search_path%3Da%20-c%20lock_timeout%3D0")
+    options = values["DATABASES"]["default"]["OPTIONS"]
+
+    own = values["POSTGRESQL_OPTIONS"]["options"]
+    assert options["options"] == f"-c search_path=a -c lock_timeout=0 {own}"
+    assert "-c synchronous_commit=on" in own
+    assert (options["sslmode"], options["connect_timeout"]) == ("require", 9)
+    assert options["pool"] == values["POSTGRESQL_OPTIONS"]["pool"]
 
 
 def test_a_secret_is_not_given_twice(read, monkeypatch, tmp_path):

@@ -16,6 +16,7 @@ from dashboard.audit.queries import BACKUP
 from dashboard.audit.services import AuditEvent, record
 from dashboard.management.backup import (
     copy_beside,
+    head_beside,
     head_of,
     keep,
     may_make_databases,
@@ -56,7 +57,7 @@ class Command(OperatorCommand):
         keep(part, file)
         self.so_far = f"{file} was made and verified. The audit log does not say so."
         moment = datetime.now(UTC).isoformat(timespec="seconds")
-        beside = file.with_name(f"{file.name}.head")
+        beside = head_beside(file)
         try:
             beside.write_text(f"{moment} {head}\n", encoding="ascii")
         except OSError as error:
