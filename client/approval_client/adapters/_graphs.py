@@ -19,7 +19,6 @@ from approval_client._errors import DashboardError, DigestMismatch
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run
 from approval_client.adapters import _core
-from approval_client.adapters._ends import UNSEEN
 from approval_client.adapters._pauses import (
     Asker,
     Unfinished,
@@ -34,8 +33,8 @@ from approval_client.adapters._pauses import (
 from approval_client.adapters._steps import Flow, Go, Look, Wait
 
 Responses: TypeAlias = Sequence[ApprovalResponse]
+Report: TypeAlias = Callable[[Run], Mapping[str, Any]]
 _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
-_UNCALLED = "the agent went on without calling the tool"
 _UNTOLD = "its answer could not be passed on"
 _OF_INVOKE = (
     "context",
@@ -61,8 +60,8 @@ class Question:
         settle: Called right before with the answers. Returns those that the graph is told: an
             approval that it does not take becomes a rejection. Raises if what would run is not
             what was asked.
-        unseen: Called when the graph has gone on. Returns those of the answers whose approved
-            calls it should have made here, and did not.
+        ends: Called when the graph has gone on, or with the error that it ended with. Returns for
+            each of the answers what is reported of its end; None if that is the end of the graph.
         after: Called at the end, whatever became of the graph.
         starts: Its node uses the approval itself, right before it runs, and tells the end.
     """
@@ -70,7 +69,9 @@ class Question:
     requests: Sequence[ApprovalRequest]
     answer: Callable[[Responses], Any]
     settle: Callable[[Responses], Responses] = lambda responses: responses
-    unseen: Callable[[Responses], Responses] = lambda _: ()
+    ends: Callable[[Responses, BaseException | None], Sequence[Report | None]] = (
+        lambda responses, _: [None for _ in responses]
+    )
     after: Callable[[], None] = lambda: None
     starts: bool = False
 
@@ -159,6 +160,11 @@ class GraphDesk:
     async def tell(self, answers: Answers, reports: Mapping[str, Any]) -> None:
         """Report how everything that was started ended."""
         await tell(self.client, chain.from_iterable(answers.values()), reports)
+
+    async def tell_each(self, ends: Sequence[tuple[ApprovalResponse, Mapping[str, Any]]]) -> None:
+        """Report how each that was started ended."""
+        coroutines = [tell(self.client, [answer], reports) for answer, reports in ends]
+        await asyncio.gather(*coroutines)
 
     async def give_up(self, answers: Answers, reason: str) -> None:
         """Use up approvals that nothing will run any more, and tell why."""
@@ -331,28 +337,33 @@ def _told(desk: GraphDesk, questions: Questions, answers: Answers, *, afresh: bo
         raise
     except BaseException as error:
         went = yield from _went_on(replies)
-        yield from _ended(desk, questions, {name: replies[name] for name in went}, run)
-        failed = {name: replies[name] for name in replies if name not in went}
-        yield Wait(desk.tell(failed, run.raised(error)))
+        causes = {name: None if name in went else error for name in replies}
+        yield Wait(desk.tell_each(_ends(questions, replies, run, causes)))
         raise
-    yield from _ended(desk, questions, replies, run)
+    causes = dict.fromkeys(replies)
+    yield Wait(desk.tell_each(_ends(questions, replies, run, causes)))
     return result
 
 
-def _ended(desk: GraphDesk, questions: Questions, answers: Answers, run: Run) -> Flow:
-    """Report what the graph went on with; what it was not seen to call did not end well."""
-    unseen = {name: questions[name].unseen(answers[name]) for name in answers}
-    replies = {
-        name: [answer for answer in answers[name] if answer not in unseen[name]]
-        for name in answers
-    }
-    yield Wait(desk.tell(replies, run.returned(None)))
-    if any(unseen.values()):
-        state = yield Look()
-        # A graph that stopped again may make the call later.
-        is_open = bool(getattr(state, "next", ()))
-        reports = run.told(output_head=UNSEEN) if is_open else not_run(_UNCALLED)
-        yield Wait(desk.tell(unseen, reports))
+def _ends(
+    questions: Questions,
+    answers: Answers,
+    run: Run,
+    causes: Mapping[str, BaseException | None],
+) -> list[tuple[ApprovalResponse, Mapping[str, Any]]]:
+    """Return what is reported of each answer.
+
+    Args:
+        causes: What the nodes of the questions ended with, if they did not go on.
+    """
+    ends: list[tuple[ApprovalResponse, Mapping[str, Any]]] = []
+    for name, responses in answers.items():
+        error = causes[name]
+        whole = run.returned(None) if error is None else run.raised(error)
+        reports = questions[name].ends(responses, error)
+        for answer, report in zip(responses, reports, strict=True):
+            ends.append((answer, whole if report is None else report(run)))
+    return ends
 
 
 def _started(desk: GraphDesk, questions: Questions, answers: Answers) -> Flow:

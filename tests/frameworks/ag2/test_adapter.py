@@ -3,9 +3,12 @@
 import asyncio
 import json
 from copy import copy
+from dataclasses import fields
+from functools import partial
 
 import pytest
 from ag2 import Agent, Context, TaskConfig, tool
+from ag2.context import ConversationContext
 from ag2.events import ToolCallEvent, ToolResultEvent
 from ag2.exceptions import HumanInputFailedError, HumanInputTimeoutError
 from ag2.middleware import BaseMiddleware, Middleware
@@ -432,6 +435,155 @@ async def test_a_call_that_a_middleware_has_renamed_is_not_asked(gate, stands):
 
     assert "changed the name of the call to 'dry_run', and AG2 would call 'set_field'" in told
     assert (magnet.calls, gate.asked()) == ([], [])
+
+
+def in_a_closure(call_next):
+    async def go_on(event, context):
+        return await call_next(event, context)
+
+    return go_on
+
+
+def in_a_default(call_next):
+    async def go_on(event, context, then=call_next):
+        return await then(event, context)
+
+    return go_on
+
+
+class Holding:
+    def __init__(self, call_next):
+        self._then = call_next
+
+    async def __call__(self, event, context):
+        return await self._then(event, context)
+
+    async def go_on(self, event, context):
+        return await self._then(event, context)
+
+
+class InASlot:
+    __slots__ = ("then",)
+
+    def __init__(self, call_next):
+        self.then = call_next
+
+    async def __call__(self, event, context):
+        return await self.then(event, context)
+
+
+def in_a_class(call_next):
+    class Inner:
+        async def __call__(self, event, context):
+            return await call_next(event, context)
+
+    return Inner()
+
+
+async def go_on_with(call_next, event, context):
+    return await call_next(event, context)
+
+
+def in_a_container(call_next):
+    held = [[call_next]]
+
+    async def go_on(event, context):
+        return await held[0][0](event, context)
+
+    return go_on
+
+
+SEEN = [
+    in_a_closure,
+    in_a_default,
+    Holding,
+    InASlot,
+    in_a_class,
+    lambda call_next: Holding(call_next).go_on,
+    lambda call_next: partial(go_on_with, call_next),
+    lambda call_next: partial(Holding(call_next)),
+    lambda call_next: in_a_closure(Holding(in_a_default(call_next))),
+    lambda call_next: call_next.__call__,
+]
+
+
+def wrapped(ask_first, hide):
+    """A middleware of the host's that has a gate inside."""
+
+    async def ask(call_next, event, context):
+        return await ask_first(hide(call_next), event, context)
+
+    return ask
+
+
+@pytest.mark.parametrize("hide", [*SEEN, in_a_container])
+async def test_a_gate_may_stand_inside_a_middleware_of_the_hosts(gate, hide):
+    gate.edit_next({"tool": "set_field", "arguments": {"tesla": 1}})
+    magnet = Magnet(gate=wrapped(gated(gate), hide))
+
+    assert (await magnet.told())[0] == "set to 1"
+    assert gate.asked() == [{"tool": "set_field", "arguments": {"tesla": 3}}]
+
+
+@pytest.mark.parametrize("hide", SEEN)
+async def test_a_renamed_call_is_not_asked_where_the_host_wraps_the_gate(gate, hide):
+    magnet = Magnet(gate=wrapped(gated(gate), hide), middleware=[of_an_agent(renaming)])
+
+    (told,) = await magnet.told()
+
+    assert "AG2 would call 'set_field'" in told
+    assert (magnet.calls, gate.asked()) == ([], [])
+
+
+@tool
+def dry_run(tesla: int) -> str:
+    """Set nothing."""
+    return f"would set {tesla}"
+
+
+@pytest.mark.skipif(
+    "tool_call_id" not in {field.name for field in fields(ConversationContext)},
+    reason="ag2 1.1.1 does not tell a tool which call it is",
+)
+@pytest.mark.parametrize("has_both", [False, True])
+async def test_a_renamed_call_is_not_made_where_its_tool_is_out_of_sight(gate, has_both):
+    magnet = Magnet(gate=wrapped(gated(gate), in_a_container), middleware=[of_an_agent(renaming)])
+    magnet.agent.tools += [dry_run] if has_both else []
+    gate.approve_next()
+
+    with pytest.raises(HumanInputFailedError) as raised:
+        await magnet.told()
+
+    assert isinstance(raised.value.cause, DigestMismatch)
+    assert (magnet.calls, gate.finished()[0]["exit_code"]) == ([], 1)
+
+
+async def test_a_middleware_may_call_another_tool_of_the_agent_for_what_was_approved(gate):
+    calls = []
+
+    @tool
+    def note(tesla: int) -> str:
+        """Write it down."""
+        calls.append(f"noted {tesla}")
+        return "noted"
+
+    async def noting(call_next, event, context):
+        await note(ToolCallEvent("note", arguments=event.arguments), context)
+        return await call_next(event, context)
+
+    @tool(middleware=[gated(gate), noting])
+    def set_field(tesla: int) -> str:
+        """Set the field."""
+        calls.append(tesla)
+        return "set"
+
+    model = TestConfig(SET, "done", raise_tool_errors=False)
+    agent = Agent("runner", "Set.", config=model, tools=[set_field, note])
+    gate.approve_next()
+
+    await asyncio.wait_for(agent.ask("Set it."), 20)
+
+    assert calls == ["noted 3", 3]
 
 
 async def test_a_tool_without_a_function_is_called_by_its_own_name_too(gate):

@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
+    AgentMiddleware,
     HumanInTheLoopMiddleware,
     ToolRetryMiddleware,
     human_in_the_loop,
@@ -17,6 +18,7 @@ from langchain.agents.middleware import (
 from langchain.tools import ToolRuntime
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import interrupt
@@ -489,6 +491,35 @@ def passing(request, handler):
     return handler(request)
 
 
+class Alike(AgentMiddleware):
+    """A host's own, which changes nothing."""
+
+    def wrap_tool_call(self, request, handler):
+        return handler(request)
+
+    async def awrap_tool_call(self, request, handler):
+        return await handler(request)
+
+
+alike = Alike()
+
+
+@wrap_tool_call
+def failing_to_wipe(request, handler):
+    if request.tool_call["name"] == "wipe":
+        time.sleep(0.3)  # what is called beside it has come to its end by then
+        raise ConnectionError
+    return handler(request)
+
+
+@wrap_tool_call
+def telling(request, handler):
+    try:
+        return handler(request)
+    except ConnectionError as error:
+        return ToolMessage(str(error), tool_call_id=request.tool_call["id"])
+
+
 @wrap_tool_call
 def keeping(request, handler):
     return ToolMessage("from a cache", tool_call_id=request.tool_call["id"])
@@ -515,10 +546,17 @@ def behind(middleware, *turns, tools=(send_mail, wipe), asked=("send_mail",), **
 @NAMES_CALLS
 @MODES
 @pytest.mark.parametrize(
-    ("middleware", "calls"),
-    [(renumbering, []), (unnumbering, []), (swapping, []), (once_more_under_another_id, ["ada"])],
+    ("middleware", "calls", "exit_code"),
+    [
+        (renumbering, [], 1),
+        (unnumbering, [], 1),
+        (swapping, [], 1),
+        (once_more_under_another_id, ["ada"], 0),
+    ],
 )
-def test_nothing_is_called_in_the_place_of_an_approved_call(gate, middleware, calls, mode):
+def test_nothing_is_called_in_the_place_of_an_approved_call(
+    gate, middleware, calls, exit_code, mode
+):
     agent = behind(middleware, [call(0, "ada")], **mode)
     gate.approve_next()
 
@@ -526,19 +564,184 @@ def test_nothing_is_called_in_the_place_of_an_approved_call(gate, middleware, ca
         resume(agent, gate)
 
     assert calls == CALLED
-    assert gate.finished()[0]["exit_code"] == 1
+    assert gate.finished()[0]["exit_code"] == exit_code
+
+
+@wrap_tool_call
+def reaching_through(request, _):
+    told = request.tool.func(**request.tool_call["args"])
+    return ToolMessage(told, tool_call_id=request.tool_call["id"])
+
+
+@wrap_tool_call
+def reaching_through_and_failing(request, _):
+    request.tool.func(**request.tool_call["args"])
+    raise ConnectionError("The log is away.")
 
 
 @MODES
-def test_an_approved_call_that_a_middleware_answers_itself_is_reported_as_not_run(gate, mode):
-    agent = behind(keeping, [call(0, "ada")], **mode)
+@pytest.mark.parametrize(
+    ("middleware", "told", "calls"),
+    [(keeping, "from a cache", []), (reaching_through, "sent to ada", ["ada"])],
+)
+def test_the_end_of_a_call_that_a_middleware_makes_or_answers_itself_is_unknown(
+    gate, middleware, told, calls, mode
+):
+    agent = behind(middleware, [call(0, "ada")], **mode)
     gate.approve_next()
 
-    assert read(resume(agent, gate)) == ["from a cache"]
+    assert read(resume(agent, gate)) == [told]
+
+    assert calls == CALLED
+    assert gate.finished() == [{"output_head": "How it ended is not known here."}]
+
+
+@NAMES_CALLS
+@MODES
+def test_of_a_call_that_was_not_seen_no_error_of_the_run_is_told_as_its_own(gate, mode):
+    agent = behind(reaching_through_and_failing, [call(0, "ada")], **mode)
+    gate.approve_next()
+
+    with pytest.raises(ConnectionError):
+        resume(agent, gate)
 
     (end,) = gate.finished()
-    assert (end["exit_code"], CALLED) == (1, [])
-    assert "the agent went on without calling the tool" in end["error"]
+    said = "How it ended is not known here. The run ended with ConnectionError: The log is away."
+    assert (CALLED, end) == (["ada"], {"output_head": said})
+
+
+@tool
+def report(to: str) -> str:
+    """Report, and send it as a mail."""
+    return mail.invoke({"to": f"{to} by report"})
+
+
+@tool
+def report_in_its_run(to: str, config: RunnableConfig) -> str:
+    """Report, with the configuration of its own call."""
+    return mail.invoke({"to": f"{to} by report"}, config)
+
+
+@tool
+def report_apart(to: str) -> str:
+    """Report, without the callbacks of the run."""
+    return mail.invoke({"to": f"{to} by report"}, {"callbacks": []})
+
+
+@tool
+def report_under_an_id(to: str) -> str:
+    """Report, with a call that has an id of its own."""
+    return mail.invoke({**call(7, f"{to} by report"), "name": "mail"}).content
+
+
+@tool
+async def report_later(to: str) -> str:
+    """Report, from a coroutine."""
+    return await mail.ainvoke({"to": f"{to} by report"})
+
+
+@tool
+def mail(to: str) -> str:
+    """Send a mail."""
+    if to == "ada":
+        time.sleep(0.05)  # the other is first, or called by one that is
+    return send_mail(to)
+
+
+def of(wanted, number, to):
+    return {**call(number, to), "name": wanted.name}
+
+
+REPORTS = [report, report_in_its_run, report_apart, report_under_an_id]
+
+
+@MODES
+@pytest.mark.parametrize("at_once", [1, None])
+@pytest.mark.parametrize("helped", REPORTS)
+def test_the_code_of_a_tool_may_call_one_that_is_approved_beside_it(gate, helped, at_once, mode):
+    calls = [of(helped, 1, "bob"), of(mail, 2, "ada")]
+    agent = behind(passing, calls, tools=[helped, mail], asked=["mail"], **mode)
+    gate.approve_next()
+
+    resume_pending(agent, {**THREAD, "max_concurrency": at_once}, client=gate.client)
+
+    assert sorted(CALLED) == ["ada", "bob by report"]
+    assert [end["exit_code"] for end in gate.finished()] == [0]
+
+
+@pytest.mark.parametrize("helped", [*REPORTS, report_later])
+async def test_the_code_of_a_tool_may_call_another_where_the_agent_is_awaited(gate, helped):
+    calls = [of(helped, 1, "bob"), of(mail, 2, "ada")]
+    agent = await asyncio.to_thread(
+        lambda: behind(alike, calls, tools=[helped, mail], asked=["mail"])
+    )
+    gate.approve_next()
+
+    await aresume_pending(agent, THREAD, client=gate.client)
+
+    assert sorted(CALLED) == ["ada", "bob by report"]
+    assert [end["exit_code"] for end in gate.finished()] == [0]
+
+
+@NAMES_CALLS
+@MODES
+@pytest.mark.parametrize("passes_config", [False, True])
+@pytest.mark.parametrize("middleware", [renumbering, unnumbering])
+def test_nothing_is_called_in_the_place_of_what_is_approved_behind_a_tool(
+    gate, middleware, passes_config, mode
+):
+    CALLED.clear()
+    asks = HumanInTheLoopMiddleware(interrupt_on={"send_mail": True}, **mode)
+    inner = create_agent(
+        Model(messages=iter([AIMessage("", tool_calls=[call(0, "ada")]), AIMessage("done")])),
+        [send_mail],
+        middleware=[asks, middleware],
+    )
+
+    @tool
+    def delegate(to: str, config: RunnableConfig) -> str:
+        """Have another agent do it."""
+        config = config if passes_config else None
+        return inner.invoke({"messages": [("user", to)]}, config)["messages"][-1].content
+
+    outer = create_agent(
+        Model(messages=iter([AIMessage("", tool_calls=[of(delegate, 9, "ada")])])),
+        [delegate],
+        checkpointer=InMemorySaver(),
+    )
+    outer.invoke({"messages": [("user", "Mail her.")]}, THREAD)
+    gate.approve_next()
+
+    with pytest.raises(DigestMismatch, match="It was not called"):
+        resume(outer, gate)
+
+    assert CALLED == []
+
+
+@NAMES_CALLS
+def test_a_call_that_was_made_is_not_reported_as_failed_where_one_beside_it_was(gate):
+    other = {"name": "wipe", "args": {"to": "bob"}, "id": "c9", "type": "tool_call"}
+    agent = behind(failing_to_wipe, [call(0, "ada"), other])
+    gate.approve_next()
+
+    with pytest.raises(ConnectionError):
+        resume(agent, gate)
+
+    assert ([end["exit_code"] for end in gate.finished()], CALLED) == ([0], ["ada"])
+
+
+@NAMES_CALLS
+@MODES
+def test_a_tool_that_failed_is_reported_as_failed_where_its_model_is_told(gate, mode):
+    agent = behind(telling, [call(0, "nobody"), call(1, "ada")], **mode)
+    gate.approve_next()
+    gate.approve_next()
+
+    assert "There is no such mailbox." in read(resume(agent, gate))
+
+    names = [content["arguments"]["to"] for content in gate.asked()]
+    codes = [end["exit_code"] for end in gate.finished()]
+    assert dict(zip(names, codes, strict=True)) == {"nobody": 1, "ada": 0}
 
 
 @NAMES_CALLS

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -12,7 +13,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, StateGraph
-from langgraph.types import Command, RetryPolicy
+from langgraph.types import Command, RetryPolicy, interrupt
 
 from approval_client import (
     AlreadyUsed,
@@ -362,3 +363,55 @@ def test_a_node_whose_process_was_killed_is_not_run_again_with_the_same_approval
     asked_again = person.find()
     assert "It may have run already." in person.page(asked_again)
     person.decides(asked_again, "reject", "It had run.")
+
+
+@dataclass
+class Said:
+    """A message of the host's own, which LangChain knows nothing of."""
+
+    type: str = "ai"
+    tool_calls: Any = None
+
+
+class Talk(State, total=False):
+    tool_call: Any
+    messages: Any
+
+
+OPENAIS = {"id": "1", "function": {"name": "x", "arguments": "{}"}}
+ODD = [None, {}, OPENAIS, {"name": 1}, {"name": "x"}, "x", [OPENAIS], 5]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        *({"tool_call": odd} for odd in ODD),
+        *({"messages": odd} for odd in ODD),
+        {"messages": [{"type": "tool_call", "id": "1"}]},
+        {"messages": [{"type": "tool_call", **OPENAIS}]},
+        *({"messages": [Said(tool_calls=odd)]} for odd in [*ODD, [1, None, OPENAIS]]),
+        {"messages": [Said(type=7)]},
+    ],
+)
+@pytest.mark.parametrize("form", ["a gated node", "a tool approval", "a batch"])
+def test_a_state_may_hold_anything_under_names_that_langchain_has_too(gate, state, form):
+    call = {"name": "set_field", "args": {"tesla": 3}}
+    requests = {
+        "a tool approval": {"type": "tool_approval", "tool_call_id": "c1", **call},
+        "a batch": {"action_requests": [call]},
+    }
+    run = gated(
+        lambda *_: {"ran": [3]},
+        lambda _: ApprovalRequest.tool_call("set_field", call["args"]),
+        client=gate.blocking,
+    )
+    graph = StateGraph(Talk)
+    graph.add_node(
+        "act", (lambda _: interrupt(requests[form]) and {"ran": [3]}) if form in requests else run
+    )
+    graph.add_edge(START, "act")
+    compiled = graph.compile(checkpointer=InMemorySaver())
+    compiled.invoke(state, THREAD)
+    gate.approve_next()
+
+    assert resume_pending(compiled, THREAD, client=gate.client)["ran"] == [3]

@@ -99,7 +99,7 @@ class ApprovalRequired:
             return _denied(event, f"{self._denied}: {error}")
 
         async def call() -> Any:
-            with tools.bound_to(tool, approved):
+            with tools.bound_to(tool, approved, context):
                 return await call_next(approved, context)
 
         result = await _core.telling(client, response, call, _ended)

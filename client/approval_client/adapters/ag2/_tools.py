@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from types import FunctionType
+from inspect import getattr_static
+from types import CellType, FunctionType, MethodType
 from typing import Any
 
 from approval_client._errors import AlreadyUsed, DigestMismatch, NotApproved
@@ -32,12 +32,11 @@ def tool_called(name: str, context: Any, call_next: Any = None) -> Any:
     Args:
         call_next: What AG2 gave a middleware, at whose end the tool stands.
     """
-    tool = _end(call_next)
-    if _is_function_tool(tool):
-        return tool
-    agent = (getattr(context, "dependencies", None) or {}).get(_AGENT)
-    function_tools = [tool for tool in getattr(agent, "tools", ()) if _is_function_tool(tool)]
-    matches = [tool for tool in function_tools if tool.name == name]
+    ends = _ends(call_next)
+    if len(ends) == 1 and _is_function_tool(ends[0]):
+        return ends[0]
+    function_tools = [tool for tool in ends if _is_function_tool(tool)] or _of_agent(context)
+    matches = [tool for tool in function_tools if _name(tool) == name]
     return matches[0] if len(matches) == 1 else None
 
 
@@ -49,26 +48,78 @@ def check_name(name: str, call_next: Any) -> None:
     Raises:
         Unaskable: People would be shown a tool that is not the one that runs.
     """
-    tool = _end(call_next)
-    function = getattr(getattr(tool, "schema", None), "function", None)
-    tool_name = getattr(function, "name", getattr(tool, "name", name))
-    if tool_name != name:
+    names = [_name(tool) for tool in _ends(call_next)]
+    if names and name not in names:
         raise Unaskable(
             f"A middleware has changed the name of the call to {name!r:.80}, and AG2 would call "
-            f"{tool_name!r:.80}."
+            f"{names[0]!r:.80}."
         )
 
 
-def _end(call_next: Any) -> Any:
-    """Return what stands at the end of the middlewares; None if that is not in sight."""
+def _of_agent(context: Any) -> list[Any]:
+    agent = (getattr(context, "dependencies", None) or {}).get(_AGENT)
+    return [tool for tool in getattr(agent, "tools", ()) if _is_function_tool(tool)]
+
+
+def _ends(call_next: Any) -> list[Any]:
+    """Return the tools at the end of the middlewares; none if that is not in sight.
+
+    It is one, but where a middleware of the host's that has a gate inside holds other tools, too.
+    """
+    ends: list[Any] = []
+    parts, known_ids = [call_next], set()
     for _ in range(1000):
-        if isinstance(call_next, partial):
-            call_next = call_next.args[0] if call_next.args else None
-        elif isinstance(call_next, FunctionType):
-            call_next = inspect.getclosurevars(call_next).nonlocals.get("inner")
-        else:
+        if not parts:
             break
-    return call_next
+        part = parts.pop()
+        if id(part) in known_ids:
+            continue
+        known_ids.add(id(part))
+        if _name(part) is not None:
+            ends.append(part)
+        else:
+            parts += [inner for inner in _inside(part) if _is_followed(inner)]
+    return ends
+
+
+def _name(tool: Any) -> str | None:
+    function = getattr(getattr(tool, "schema", None), "function", None)
+    name = getattr(function, "name", None)
+    return name if isinstance(name, str) else None
+
+
+def _is_followed(value: Any) -> bool:
+    return callable(value) and not isinstance(value, type)
+
+
+def _inside(part: Any) -> list[Any]:
+    """Return what may be called by something that AG2 or a host calls to go on."""
+    if isinstance(part, partial):
+        is_ag2s = getattr(part.func, "__name__", "") == "on_tool_execution"
+        return [*part.args, *part.keywords.values(), *([] if is_ag2s else [part.func])]
+    if isinstance(part, MethodType):
+        return [part.__self__, *_attributes(part.__self__), part.__func__]
+    if not isinstance(part, FunctionType):
+        return [*_attributes(part), getattr_static(type(part), "__call__", None)]
+    cells = dict(zip(part.__code__.co_freevars, part.__closure__ or (), strict=False))
+    if str(part.__module__).partition(".")[0] == "ag2" and "inner" in cells:
+        cells = {"inner": cells["inner"]}  # beside it stands the middleware that it calls
+    defaults = [*(part.__defaults__ or ()), *(part.__kwdefaults__ or {}).values()]
+    return [*map(_content, cells.values()), *defaults]
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is empty
+        return None
+
+
+def _attributes(value: Any) -> list[Any]:
+    slots = [getattr(kind, "__slots__", ()) for kind in type(value).__mro__]
+    names = [name for names in slots for name in ([names] if isinstance(names, str) else names)]
+    in_slots = [getattr(value, name, None) for name in names if name != "__dict__"]
+    return [*getattr(value, "__dict__", {}).values(), *in_slots]
 
 
 def starts_an_agent(name: str, tool: Any) -> bool:
@@ -105,20 +156,27 @@ def asked(tool: Any, written: Any) -> Values:
 
 
 @contextmanager
-def bound_to(tool: Any, event: Any) -> Iterator[None]:
+def bound_to(tool: Any, event: Any, context: Any) -> Iterator[None]:
     """Have a tool called with the arguments of ``event`` within this, or not at all.
 
-    What stands between a gate and the tool, a middleware of the host's, may hand on others.
+    What stands between a gate and the tool, a middleware of the host's, may hand on others. Nor is
+    another tool of the agent called by this event: AG2 may have chosen that by another name.
 
     Args:
         tool: The tool, which keeps what is put before its function; None if it is out of sight.
     """
-    if tool is None:
-        yield
-        return
-    if not isinstance(tool.model, _Bound):
-        tool.model = _Bound(tool.model)
-    token = _approved.set(_Approved(tool.model, canonical_json(event.serialized_arguments)))
+    agent_tools = _of_agent(context)
+    for known_tool in [*agent_tools, *([] if tool is None else [tool])]:
+        if not isinstance(known_tool.model, _Bound):
+            known_tool.model = _Bound(known_tool.model)
+    named_models = [tool.model for tool in agent_tools if _name(tool) == event.name]
+    approved = _Approved(
+        model=None if tool is None else tool.model,
+        arguments="" if tool is None else canonical_json(event.serialized_arguments),
+        call_id=event.id,
+        others=[tool.model for tool in agent_tools if tool.model not in named_models],
+    )
+    token = _approved.set(approved)
     try:
         yield
     finally:
@@ -127,13 +185,23 @@ def bound_to(tool: Any, event: Any) -> Iterator[None]:
 
 @dataclass
 class _Approved:
-    """A call that was approved: of which tool, with which arguments, and whether it was made."""
+    """A call that was approved: of which tool, with which arguments, and whether it was made.
+
+    Attributes:
+        others: The models of the agent's tools that have another name.
+    """
 
     model: Any
     arguments: str
+    call_id: str
+    others: Sequence[Any]
     is_made: bool = False
 
 
+_RENAMED = (
+    "A middleware has changed the name of the call before it was approved, and AG2 would call "
+    "another tool than people were shown. It was not called. Keep names as the model wrote them."
+)
 _approved: ContextVar[_Approved | None] = ContextVar("approved_call", default=None)
 
 
@@ -155,20 +223,32 @@ class _Bound:
         """Call the function.
 
         Raises:
-            HumanInputFailedError: It would be called with something else, or once more.
+            HumanInputFailedError: It would be called with something else, in the place of another
+                tool, or once more.
         """
         approved = _approved.get()
-        if approved is None or approved.model is not self:
+        if approved is None:
+            return await self._model.asolve(**values)
+        if approved.model is not self:
+            call_id = getattr(values.get("__ctx__"), "tool_call_id", None)
+            if call_id == approved.call_id and self in approved.others:
+                raise _failed(DigestMismatch(_RENAMED))
             return await self._model.asolve(**values)
         arguments = {name: value for name, value in values.items() if name not in _AG2S_OWN}
         if error := _why_not(approved, arguments):
-            raise import_module("ag2.exceptions").HumanInputFailedError(error) from error
+            raise _failed(error)
         approved.is_made = True
         token = _approved.set(None)  # what the function itself calls is another call
         try:
             return await self._model.asolve(**values)
         finally:
             _approved.reset(token)
+
+
+def _failed(cause: NotApproved) -> Exception:
+    error: Exception = import_module("ag2.exceptions").HumanInputFailedError(cause)
+    error.__cause__ = cause
+    return error
 
 
 def _why_not(approved: _Approved, arguments: Values) -> NotApproved | None:

@@ -8,11 +8,18 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._outcomes import Run
 from approval_client._refusals import Unaskable, for_model, refusal
 from approval_client.adapters import _binding, _core
-from approval_client.adapters._graphs import Question, Responses
+from approval_client.adapters._ends import UNSEEN
+from approval_client.adapters._graphs import Question, Report, Responses
 from approval_client.adapters._pauses import is_approval
-from approval_client.adapters.langgraph._once import approve_once, is_unseen
+from approval_client.adapters.langgraph._once import (
+    Seen,
+    approve_once,
+    is_refused,
+    seen_calls,
+)
 from approval_client.adapters.langgraph._tools import (
     NOWHERE,
     Origin,
@@ -65,7 +72,7 @@ def question(value: Any, schema: Any = None, place: Origin = NOWHERE) -> Questio
             call,
             rules.get(call["name"], _ALL).difference(left_out),
             place.tool_of_a_batch(call),
-            [source["id"] for source in sources if source["id"] and is_written(source, call)],
+            [source["id"] for source in sources if source.get("id") and is_written(source, call)],
         )
         for call in calls
     ]
@@ -115,13 +122,29 @@ class ReviewedCall:
         same = self.call["name"] == other.call["name"]
         return same and ({*self.ids} == {*other.ids} or not {*self.ids}.isdisjoint(other.ids))
 
-    def is_unseen(self, response: ApprovalResponse) -> bool:
-        """Say whether it was approved, and LangChain ended without calling its tool."""
+    def end(
+        self, response: ApprovalResponse, number: int, error: BaseException | None
+    ) -> Report | None:
+        """Return how it ended, as far as that is known by itself; None if only the graph's end is.
+
+        Args:
+            number: How many calls that may have its ids were approved.
+            error: That which the graph ended with.
+        """
         is_called = (
             response.edited or "approve" in self.may
         )  # else a person's words are its result
-        is_open = response.approved is True and is_called and self._tool_in_sight is not None
-        return is_open and is_unseen(str(self.call["name"]), self.ids)
+        tool = str(self.call["name"])
+        calls = seen_calls(tool, self.ids)
+        if response.approved is not True or not is_called or calls is None:
+            return None
+        if len(calls) >= number and (report := _alike(calls)) is not None:
+            return report
+        if error is not None and not isinstance(error, Exception):
+            return None  # what was stopped in the middle was stopped by that
+        if not calls and (self._tool_in_sight is None or is_refused(tool, self.ids, error)):
+            return None
+        return partial(_unknown, error)
 
     @property
     def _tool_in_sight(self) -> Any:
@@ -179,11 +202,40 @@ def asking(
             approve_once(str(call.call["name"]), call.ids, may)
         return whole([say(call.may, call.call, response) for call, response in both])
 
-    def unseen(responses: Responses) -> Responses:
-        both = zip(open_calls, responses, strict=True)
-        return [response for call, response in both if call.is_unseen(response)]
+    def ends(responses: Responses, error: BaseException | None) -> list[Report | None]:
+        both = list(zip(open_calls, responses, strict=True))
+        approved_calls = [call for call, response in both if response.approved is True]
+        return [
+            call.end(response, sum(map(call.may_be, approved_calls)), error)
+            for call, response in both
+        ]
 
-    return Question(requests=requests, answer=answer, settle=settle, unseen=unseen)
+    return Question(requests=requests, answer=answer, settle=settle, ends=ends)
+
+
+def _alike(calls: Sequence[Seen]) -> Report | None:
+    """Return the end of calls that ended alike; None if they did not, or have not ended."""
+    if not all(call.has_ended for call in calls):
+        return None
+    errors = [call.error for call in calls if call.error is not None]
+    if not errors:
+        return _returned
+    return partial(_raised, errors[0]) if len(errors) == len(calls) else None
+
+
+def _returned(run: Run) -> dict[str, Any]:
+    return run.returned(None)
+
+
+def _raised(error: BaseException, run: Run) -> dict[str, Any]:
+    return run.raised(error)
+
+
+def _unknown(error: BaseException | None, run: Run) -> dict[str, Any]:
+    """Say that its end is not known. What was not seen may have been called all the same."""
+    if error is None:
+        return run.told(output_head=UNSEEN)
+    return run.told(output_head=f"{UNSEEN} The run ended with {run.raised(error)['error']}")
 
 
 def _apart(calls: Sequence[Mapping[str, Any]], original: Sequence[Mapping[str, Any]]) -> bool:
@@ -191,13 +243,13 @@ def _apart(calls: Sequence[Mapping[str, Any]], original: Sequence[Mapping[str, A
 
     LangChain applies an edit to whatever has the id of the call that was edited.
     """
-    ids = [call["id"] for call in original]
+    ids = [call.get("id") for call in original]
     all_present = all(any(is_written(source, call) for source in original) for call in calls)
     return all_present and all(ids) and len(set(ids)) == len(ids)
 
 
 def _check_ids(calls: Sequence[Mapping[str, Any]], original: Sequence[Mapping[str, Any]]) -> None:
-    ids = [call["id"] for call in original]
+    ids = [call.get("id") for call in original]
     are_theirs = any(is_written(source, call) for source in original for call in calls)
     if are_theirs and len(set(ids)) != len(ids):
         raise ValueError(

@@ -33,9 +33,7 @@ class Origin:
     @property
     def written(self) -> Sequence[Mapping[str, Any]]:
         """The calls of the newest message of a model in the state."""
-        messages = self.values.get("messages", ()) if isinstance(self.values, Mapping) else ()
-        answers = (m.tool_calls for m in reversed(messages) if getattr(m, "type", "") == "ai")
-        return next(answers, ())
+        return calls_in(self.values.get("messages") if isinstance(self.values, Mapping) else ())
 
     def tool_of_a_batch(self, call: Mapping[str, Any]) -> Any:
         """Return the tool of a call that LangChain asks about right after its model."""
@@ -90,9 +88,22 @@ def origin(graph: Any, task: Any, values: Any, interrupt: Any) -> Origin:
     return Origin(graph, task.name, values)
 
 
+def calls_in(messages: Any) -> Sequence[Mapping[str, Any]]:
+    """Return the calls of the newest message of a model; none if these are no messages."""
+    newest_first = reversed(messages) if isinstance(messages, list | tuple) else ()
+    answers = (message for message in newest_first if getattr(message, "type", None) == "ai")
+    return named_calls(getattr(next(answers, None), "tool_calls", None))
+
+
+def named_calls(values: Any) -> Sequence[Mapping[str, Any]]:
+    """Return those of some values that have the form of LangChain's calls: others have no name."""
+    calls = values if isinstance(values, list | tuple) else ()
+    return [c for c in calls if isinstance(c, Mapping) and isinstance(c.get("name"), str)]
+
+
 def is_written(original: Mapping[str, Any], call: Mapping[str, Any]) -> bool:
     """Say whether a call is what stands in a model's message."""
-    return bool(original["name"] == call["name"] and original["args"] == call["args"])
+    return bool(original["name"] == call["name"] and original.get("args") == call["args"])
 
 
 def _held(node: Any, call: Mapping[str, Any]) -> Iterator[Any]:
