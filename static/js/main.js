@@ -10,7 +10,6 @@ import "./advancing.js";
 import "./reason.js";
 import "./queue.js";
 import "./opening.js";
-import "./quoting.js";
 import "./walking.js";
 import "./keys.js";
 import "./live.js";

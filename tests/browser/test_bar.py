@@ -137,6 +137,21 @@ async def test_a_note_goes_with_an_approval(house, visit, path_of):
     assert (await decided(house, approval))["reason"] == "Only until 15:00."
 
 
+async def test_a_note_follows_to_a_rejection(house, visit, path_of):
+    approval = house.submit()
+    page = await visit(path_of(approval))
+    await page.locator(".note > summary").click()
+    await page.get_by_label("Note to the agent").fill("Only until 15:00.")
+    await page.locator(".reject > summary").click()
+    await expect(page.get_by_label("Why not?")).to_have_value("Only until 15:00.")
+    await armed(page)
+
+    await reject(page).click()
+
+    await page.locator(".result--rejected").wait_for()
+    assert (await decided(house, approval))["reason"] == "Only until 15:00."
+
+
 async def test_reasons_of_one_press_and_quoted_lines_go_with_a_rejection(house, visit, path_of):
     approval = house.submit()
     page = await visit(path_of(approval))

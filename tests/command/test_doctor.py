@@ -175,7 +175,7 @@ def test_a_clock_that_is_far_from_the_dashboards_is_named(examine, apart_s, word
 def test_what_keeps_everybody_from_approving_is_named(examine, changes, words):
     code, wrong = examine(**changes)
 
-    assert (code, list(wrong)) == (Code.NOT_CONFIGURED, ["policy"])
+    assert (code, list(wrong)) == (Code.NOT_USABLE, ["policy"])
     assert words in wrong["policy"]
 
 

@@ -91,8 +91,10 @@ def examine(
         _clock(apart_s),
         _policy(access),
     ]
-    is_right = all(finding.is_right for finding in findings)
-    return 0 if is_right else Code.NOT_CONFIGURED, findings
+    wrong_parts = {finding.part for finding in findings if not finding.is_right}
+    if not wrong_parts:
+        return 0, findings
+    return Code.NOT_USABLE if wrong_parts == {"policy"} else Code.NOT_CONFIGURED, findings
 
 
 def ask(client: Client) -> int:

@@ -36,8 +36,6 @@ _LABELS = {
     Kind.MEMORY: "The text of the memory",
 }
 
-_NOT_JSON = "This is not valid JSON: {}"
-
 _CANNOT = "This text mixes line endings in a way that a text field cannot keep."
 
 _LONG = f"More than {MOST_LINES_EDITED:,} lines cannot be edited here."
@@ -131,7 +129,7 @@ def content_of(approval: ApprovalRequest, sent_text: str) -> dict[str, Any]:
         try:
             value = parse_json(value)
         except JsonError as error:
-            raise EditUnreadable(_NOT_JSON.format(error)) from None
+            raise EditUnreadable(str(error).replace("The body", "This", 1)) from None
     content: dict[str, Any] = {**parse_json(approval.content), EDITABLE[kind]: value}
     if wrong := why_not(approval, content):
         raise EditUnreadable(wrong)

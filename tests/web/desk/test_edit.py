@@ -136,7 +136,16 @@ def test_what_was_typed_is_kept_when_it_is_refused(browser, ask):
     page = read(edit(browser, approval, '{"x": 1,, }'))
 
     assert page.one("textarea", name="text").raw == '\n{"x": 1,, }'
-    assert "not valid JSON" in page.one(role="alert").text
+    assert "This is not valid JSON: Expecting" in page.one(role="alert").text
+
+
+def test_a_number_that_is_refused_is_not_called_invalid(browser, ask):
+    approval = ask(kind="tool_call", capability="move", content=CALL, accepts_edits=True)
+
+    why = read(edit(browser, approval, '{"x": 1e400}')).one(role="alert").text
+
+    assert "The number 1e400 is too large to be exact." in why
+    assert "not valid JSON" not in why
 
 
 def test_arguments_keep_their_digits(browser, ask):
