@@ -117,6 +117,18 @@ def test_a_yes_within_a_second_of_sight_is_quick(after_s, is_quick):
 
 
 @pytest.mark.parametrize(
+    ("after_s", "seen_s", "in_view_s", "is_quick"),
+    [(14.0, 1, 1.0, True), (14.0, 2, 2.0, False), (3.0, 60, 4.0, False), (None, 1, None, False)],
+)
+def test_the_page_says_how_long_it_was_in_view_and_never_longer_than_it_was_known(
+    after_s, seen_s, in_view_s, is_quick
+):
+    vote = yes(after_s, seen_s=seen_s)
+
+    assert (vote.in_view_s, vote.is_quick) == (in_view_s, is_quick)
+
+
+@pytest.mark.parametrize(
     ("after_s", "lines", "is_unread"),
     [(0.5, 15, False), (0.5, 16, True), (29.0, 300, False), (28.9, 300, True), (1.0, None, False)],
 )

@@ -53,8 +53,8 @@ from dashboard.approvals.models import (
 from dashboard.policies.evaluate import SAYING, Effect
 from dashboard.policies.judgements.grounds import Grounds, Says
 
-QUICK_S = 1.0
-"""An approval sooner than this after the page was in sight was not thought about."""
+QUICK_S = 2.0
+"""An approval of what was in view for less than this was not thought about."""
 
 MOST_LINES_A_SECOND = 10
 """Nobody reads faster than this."""
@@ -127,7 +127,13 @@ class AskedRequest(NamedTuple):
 
 
 class CountedVote(NamedTuple):
-    """One person's vote; ``after_s`` is how long after the page was in sight."""
+    """One person's vote.
+
+    Attributes:
+        after_s: How long after the page was first in sight; None if that is not known.
+        seen_s: How long the lines were in view, by the page: those that were in view together
+            count once, others each. None if it did not say.
+    """
 
     id: int
     person: str
@@ -137,16 +143,20 @@ class CountedVote(NamedTuple):
     waited_s: float
     after_s: float | None
     lines: int | None
+    seen_s: float | None = None
 
     @property
     def in_view_s(self) -> float | None:
-        """How long the page was in view; None if that is not known."""
-        return None if self.after_s is None else max(0.0, self.after_s) + IN_SIGHT_S
+        """How long the content was in view; None if that is not known."""
+        if self.after_s is None:
+            return None
+        longest_s = max(0.0, self.after_s) + IN_SIGHT_S
+        return longest_s if self.seen_s is None else min(longest_s, self.seen_s)
 
     @property
     def is_quick(self) -> bool:
         """Whether it came before anybody could have thought."""
-        return self.after_s is not None and self.after_s < QUICK_S
+        return self.in_view_s is not None and self.in_view_s < QUICK_S
 
     @property
     def is_unread(self) -> bool:
@@ -717,6 +727,18 @@ class _Lines(_Written):
     }
 
 
+class _SeenSeconds(_Written):
+    """How many seconds a page says that what it showed was in view, span by span."""
+
+    output_field = _DatabaseNumber()
+    on = {
+        "sqlite": "(SELECT SUM(JSON_EXTRACT(value, '$[2]')) FROM "
+        "JSON_EACH(%(expressions)s, '$.in_view.spans'))",
+        "postgresql": "(SELECT SUM((span ->> 2)::integer)::float8 FROM "
+        "JSONB_ARRAY_ELEMENTS((%(expressions)s)::jsonb #> '{in_view,spans}') AS span)",
+    }
+
+
 class PeriodSums(NamedTuple):
     """The sums of a period.
 
@@ -864,6 +886,7 @@ def counted_votes(requests: ApprovalQuerySet) -> list[CountedVote]:
         _passed(F("approval__submitted_at"), F("voted_at")),
         _passed(Subquery(own_views.values("seen_at")[:1]), F("voted_at")),
         _Lines(F("shown")),
+        _SeenSeconds(F("shown")),
     )
     return [CountedVote._make(row) for row in rows.order_by()]
 

@@ -199,6 +199,16 @@ def test_a_quick_yes_is_listed_with_its_lines_for_auditors_and_its_giver(
     assert sums(auditor)["Fast approvals"] == "1"
 
 
+def test_a_yes_on_a_second_short_look_is_quick(auditor, ask, alice):
+    approval = ask()
+    seen(approval, alice, ago=20)
+    spans = [[1, 2, 0], [3, 3, 1]]
+    make.decided(approval, alice, shown={"lines": 3, "in_view": {"spans": spans}})
+
+    assert sums(auditor)["Fast approvals"] == "1"
+    assert "in view under 2 s" in page(auditor).text
+
+
 def test_a_slow_yes_to_few_lines_is_not_listed(auditor, ask, alice):
     approval = ask()
     seen(approval, alice, ago=20)
