@@ -191,6 +191,21 @@ def test_a_shorter_time_limit_holds_for_what_is_pending(token):
     assert (approval.expires_at - approval.submitted_at).total_seconds() == 60
 
 
+def test_what_a_shorter_time_limit_ends_says_which_policy_it_was(token, alice):
+    approval = make.pending(token, time_limit_s=600)
+    make.silent(approval)
+    make.in_force({"name": "Soon", "effect": "review", "demands": {"time_limit_s": 30}})
+
+    services.judge_pending_again()
+
+    approval.refresh_from_db()
+    assert (approval.status, approval.decision.source) == (Status.EXPIRED, Source.DEADLINE)
+    assert approval.decision.reason == (
+        "Revision 2 of the policy gives it 30 seconds since it was asked, and they were over."
+    )
+    assert approval.judgements.count() == 2
+
+
 def test_a_longer_time_limit_changes_nothing_that_is_pending(token):
     make.in_force({"name": "Soon", "effect": "review", "demands": {"time_limit_s": 60}})
     approval = make.pending(token)

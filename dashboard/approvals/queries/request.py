@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 from uuid import UUID
 
 from django.db.models import Exists, Model, OuterRef, QuerySet, Value
@@ -22,6 +23,7 @@ from dashboard.approvals.models import (
     Vote,
 )
 from dashboard.approvals.queries.hold import with_stop
+from dashboard.clock import database_now
 from dashboard.statements import Many, fetched, rows
 
 _LATELY = 500  # requests
@@ -143,6 +145,12 @@ def light() -> ApprovalQuerySet:
     return ApprovalRequest.objects.select_related(*relations).defer(
         "content", "evidence", "objective"
     )
+
+
+def waiting_for(seconds: int) -> int:
+    """Return how many requests wait for that long."""
+    at = database_now() - timedelta(seconds=seconds)
+    return ApprovalRequest.objects.pending().filter(submitted_at__lte=at).count()
 
 
 def seen_tools() -> list[str]:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.policies.rules.demands import Required
 
+LIMIT_OVER = "Nobody decided within the time limit."
+"""The reason of what ended so, but where a new policy shortened it."""
 STEP = timedelta(minutes=5)
 """What one press adds, unless the agent or the policy allows less."""
 

@@ -26,6 +26,7 @@ from dashboard.approvals.models import (
 )
 from dashboard.approvals.queries.agent import Answerable, told
 from dashboard.approvals.queries.request import whole
+from dashboard.approvals.rules.extension import LIMIT_OVER
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.step import answers_of
 from dashboard.approvals.signals import approval_changed
@@ -299,13 +300,13 @@ def _overdue(now: datetime) -> QuerySet[ApprovalRequest, UUID]:
     return overdue.values_list("pk", flat=True)[:_BATCH]
 
 
-def expire_locked(approval: ApprovalRequest, now: datetime) -> Decision:
+def expire_locked(approval: ApprovalRequest, now: datetime, reason: str = LIMIT_OVER) -> Decision:
     """Close a locked, pending, overdue request."""
     decision = Decision(
         approval=approval,
         status=Status.EXPIRED,
         source=Source.DEADLINE,
-        reason="Nobody decided within the time limit.",
+        reason=reason,
         decided_at=now,
     )
     return close(decision, actor=Actor("deadline"))

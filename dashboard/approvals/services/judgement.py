@@ -34,6 +34,7 @@ from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import Effect, Evaluation, stricter
 from dashboard.policies.judgements.grounds import Grounds
 from dashboard.policies.models import PolicyRevision
+from dashboard.policies.rules.wording import duration
 from dashboard.policies.services import current_revision
 from dashboard.statements import insert, rows
 
@@ -156,6 +157,14 @@ def _judge_under_present(approval: ApprovalRequest) -> None:
         return
     record(actor, event)
     _shorten(approval, evaluation.demands.time_limit_s)
+    if approval.expires_at <= now:
+        limit = duration(evaluation.demands.time_limit_s or 0)
+        reason = (
+            f"Revision {present.number} of the policy gives it {limit} since it was asked, and "
+            "they were over."
+        )
+        expire_locked(approval, now, reason)
+        return
     raise_version(approval)
 
 

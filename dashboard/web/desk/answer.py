@@ -37,6 +37,7 @@ from dashboard.approvals.models import (
     Vote,
 )
 from dashboard.approvals.rules.answer import votes_that_count
+from dashboard.approvals.rules.extension import LIMIT_OVER
 from dashboard.approvals.rules.grant import GrantScope, GrantTerms
 from dashboard.approvals.rules.likeness import earlier_answer, saw_the_end
 from dashboard.approvals.rules.recall import may_recall, recall_of
@@ -482,7 +483,9 @@ def _grant_note(approval: ApprovalRequest, decision: Decision, person: User) -> 
 
 def _has_own_reason(decision: Decision) -> bool:
     """Other reasons are on the page already, in our words."""
-    return decision.source not in (Source.POLICY, Source.GRANT, Source.DEADLINE)
+    if decision.source == Source.DEADLINE:
+        return decision.reason != LIMIT_OVER
+    return decision.source not in (Source.POLICY, Source.GRANT)
 
 
 def _since(

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from dashboard.accounts import queries as accounts
 from dashboard.accounts.services.passkeys import signers
-from dashboard.approvals.queries.request import seen_tools
+from dashboard.approvals.queries.request import seen_tools, waiting_for
 from dashboard.policies.evaluate import Effect, Evaluation, Policy
 from dashboard.policies.judgements.matcher import Step
 from dashboard.policies.loosenings import loosenings
 from dashboard.policies.models import PolicyProposal, PolicyRevision
 from dashboard.policies.rules.rule import Rule
+from dashboard.policies.rules.wording import duration
 from dashboard.policies.services import word_for
 from dashboard.policies.warnings import KnownNames, warnings
 from dashboard.policies.wording import Sentence, changes, rule_sentence, sentences
@@ -72,11 +73,13 @@ class Comparison:
     Attributes:
         loosened: What would be asked less about.
         word: What has to be typed for that; empty if nothing.
+        expiring: What would happen to requests that wait; empty if nothing.
     """
 
     changes: Sequence[str]
     loosened: Sequence[str]
     word: str
+    expiring: str
 
 
 @dataclass(frozen=True)
@@ -228,7 +231,26 @@ def _answer_box(answer: Evaluation) -> PathBox:
 def compare(old: Policy, new: Policy) -> Comparison:
     """Say what ``new`` would change."""
     loosened = loosenings(old, new)
-    return Comparison(changes(old, new), loosened, word_for(old, new, loosened))
+    return Comparison(
+        changes(old, new), loosened, word_for(old, new, loosened), _expiring(old, new)
+    )
+
+
+def _expiring(old: Policy, new: Policy) -> str:
+    """Say how many requests wait for longer than a time limit that is new."""
+    limits = {
+        rule.demands.time_limit_s
+        for rule in new.rules
+        if rule.demands and rule.demands.time_limit_s and rule not in old.rules
+    }
+    count = waiting_for(min(limits)) if limits else 0
+    if not count:
+        return ""
+    requests = "One request waits" if count == 1 else f"{count:,} requests wait"
+    return (
+        f"{requests} for longer than {duration(min(limits))}. Those to which a new time limit "
+        "applies expire at once when this is published."
+    )
 
 
 def proposal_view(proposal: PolicyProposal, present: Policy, number: int) -> ProposalView:

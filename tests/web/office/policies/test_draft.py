@@ -62,6 +62,29 @@ def test_what_is_probably_not_meant_is_said(reviewer, read):
     assert "It approves everything of its kind, whatever it does." in page
 
 
+def test_requests_that_a_new_time_limit_would_end_are_told_before_it_is_published(
+    admin, token, read
+):
+    make.silent(make.pending(token))
+    make.pending(token)
+    begin(admin)
+    new_rule(admin, name="Soon", effect="review", time_limit="30s")
+
+    said = read(admin.get("/policies/draft"), "main")
+
+    assert "One request waits for longer than 30 seconds." in said
+    assert "expire at once when this is published" in said
+
+
+def test_a_time_limit_that_is_in_force_already_is_told_of_nobody(admin, token, read):
+    make.in_force({"name": "Soon", "effect": "review", "demands": {"time_limit_s": 30}})
+    make.silent(make.pending(token))
+    begin(admin)
+    save_modes(admin, owner_may_approve="yes")
+
+    assert "may expire" not in read(admin.get("/policies/draft"), "main")
+
+
 def test_a_signature_that_nobody_can_give_is_told_with_the_policy(reviewer, read):
     make.in_force({"name": "Signed", "effect": "review", "demands": {"proof": "passkey"}})
 
