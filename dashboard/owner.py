@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -34,5 +35,11 @@ def give_all_to_owner(root: Path) -> None:
     for _, _, names, folder in os.fwalk(root):
         os.fchown(folder, owner.st_uid, owner.st_gid)
         for name in names:
-            if os.stat(name, dir_fd=folder, follow_symlinks=False).st_uid == 0:
-                os.chown(name, owner.st_uid, owner.st_gid, dir_fd=folder, follow_symlinks=False)
+            with suppress(OSError):  # it is a link, or gone
+                flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+                file = os.open(name, flags, dir_fd=folder)
+                try:
+                    if os.fstat(file).st_uid == 0:
+                        give_to_owner(file, root.parent)
+                finally:
+                    os.close(file)

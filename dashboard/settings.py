@@ -211,6 +211,12 @@ def database(url: str) -> dict[str, Any]:
                 f"there. Set {'timeout' if is_sqlite else 'parameters of libpq'} there at most, "
                 "or unset it for an SQLite file in the data folder."
             )
+    timeout_s = config.get("OPTIONS", {}).get("timeout", 1) if is_sqlite else 1
+    if not (isinstance(timeout_s, int | float) and timeout_s > 0):
+        raise ImproperlyConfigured(
+            "DATABASE_URL has a timeout that is no number of seconds over 0. Set one such as "
+            "timeout=20, or unset it."
+        )
     return {**config, "is_sqlite": is_sqlite}
 
 

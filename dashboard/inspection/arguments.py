@@ -109,11 +109,16 @@ _OF_DATABASE = {
     **dict.fromkeys(("delete", "del", "remove", "truncate", "unlink", "purge"), _DELETES_ROWS),
 }
 _GRAPHQL = names("graphql graphql_query gql query mutation document")
-_BETWEEN_BRACES = re.compile(r"([^{}]*+)([{}])")
-_MUTATION = re.compile(r"[\s,]*mutation\b(?:\s*\w+)?\s*(?:[(@].*)?", re.DOTALL)
+_BRACE = re.compile(r"[{}]")
+_MUTATION = re.compile(r"[\s,\ufeff]*mutation\b(?:\s*\w+)?\s*(?:[(@].*)?", re.DOTALL)
 """What stands before the braces of one."""
 
-_COMMENT_OF_GRAPHQL = re.compile(r"#[^\n]*")
+_NAMES_MUTATION = re.compile(r"\bmutation\b")
+_ASIDE_OF_GRAPHQL = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*+"""|"(?:[^"\\\r\n]|\\.)*+"|#[^\r\n]*', re.DOTALL
+)
+"""Its descriptions, strings and comments."""
+
 _ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})")
 _WORD = re.compile(r"\w{1,100}")
 _LONGEST_VERB = 100
@@ -123,7 +128,7 @@ _CYPHER = names("cypher cypher_query cypher_statement")
 _PATTERN = re.compile(r"(?i)\s*(?:optional\s+)?match\s*(?:\w+\s*=\s*)?\(")
 _ASIDE = re.compile(
     r"'(?:[^'\\]|\\.?)*+('|\Z)|\"(?:[^\"\\]|\\.?)*+(\"|\Z)|`[^`]*+(`|\Z)"
-    r"|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(\*/|\Z)",
+    r"|//[^\r\n]*|/\*(?:[^*]|\*(?!/))*+(\*/|\Z)",
     re.DOTALL,
 )
 """Texts, names in quotes and comments of Cypher."""
@@ -251,10 +256,17 @@ def _asked_of_graph(name: str, text: str) -> Iterator[FindingKind]:
 
 def _mutated(text: str) -> str:
     """Return what follows where a document of GraphQL begins a mutation; empty if it has none."""
-    document = _COMMENT_OF_GRAPHQL.sub("", text)
-    for match in _BETWEEN_BRACES.finditer(document):
-        if match[2] == "{" and _MUTATION.fullmatch(match[1]):
-            return document[match.start() :]
+    match = _NAMES_MUTATION.search(text)
+    if match is None:
+        return ""
+    document = _ASIDE_OF_GRAPHQL.sub(" ", text)
+    if '"' in document:  # a string without an end, behind which anything may be
+        return text[match.start() :] if "{" in text[match.start() :] else ""
+    begin = 0
+    for brace in _BRACE.finditer(document):
+        if brace[0] == "{" and _MUTATION.fullmatch(document, begin, brace.start()):
+            return document[begin:]
+        begin = brace.end()
     return ""
 
 

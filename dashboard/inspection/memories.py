@@ -20,7 +20,9 @@ class MemoryEffect(StrEnum):
 
 _WORDS = {
     MemoryEffect.ADDS: names("add append create insert learn memorize push remember save store"),
-    MemoryEffect.REPLACES: names("overwrite replace rewrite set update upsert"),
+    MemoryEffect.REPLACES: names("""
+        change correct edit modify overwrite replace revise rewrite set update upsert
+    """),
     MemoryEffect.DELETES: names("""
         clean cleanup clear del delete destroy discard drop empty erase evict expire expunge flush
         forget invalidate nuke prune purge redact remove reset retract revoke rm scrub truncate
@@ -29,8 +31,9 @@ _WORDS = {
 }
 _BY_WORD = {word: effect for effect, its_words in _WORDS.items() for word in its_words}
 _OBJECTS = names("""
-    all archival block content core entries entry fact facts item items key line mcp memories
-    memory note notes profile record records text tool user value
+    all archival block content core document documents entities entity entries entry fact facts in
+    into item items key line mcp memories memory message messages note notes observation
+    observations profile record records text to tool user value vector vectors
 """)
 """What is added or replaced, which changes nothing about that."""
 

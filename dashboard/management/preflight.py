@@ -194,7 +194,7 @@ def _is_redis(address: str) -> bool:
     except (ValueError, TypeError):
         return False
     # It would take database 0 for a path that is no number.
-    return parts.scheme == "unix" or bool(re.fullmatch("/?[0-9]*", parts.path))
+    return parts.scheme == "unix" or bool(re.fullmatch("/?[0-9]*/?", parts.path))
 
 
 def _heads(named: str) -> Iterator[str]:
@@ -313,8 +313,10 @@ def misspelled(environment: Iterable[str]) -> Iterator[str]:
 def _in_ascii(url: str) -> str:
     """The address as browsers send it where its host is in another script, or any other one."""
     if not url.isascii():
-        with suppress(httpx2.InvalidURL):
+        with suppress(httpx2.InvalidURL, ValueError):
             parts = httpx2.URL(url)
+            if not (parts.scheme and parts.host):
+                raise ValueError
             return f"{parts.scheme}://{parts.netloc.decode('ascii')}"
     return "https://approvals.example.org"
 

@@ -38,7 +38,9 @@ def history(token, alice, bob):
         approval = make.pending(token, content={"code": f"print({number % 2})"})
         mark_viewed(approval_id=approval.pk, person=alice, auth="test")
         status = Status.REJECTED if number == 3 else Status.APPROVED
-        make.decided(approval, bob if number == 3 else alice, status, reason="Because.")
+        shown = {"lines": 3, "in_view": {"spans": [[1, 3, number]]}}
+        person = bob if number == 3 else alice
+        make.decided(approval, person, status, reason="Because.", shown=shown)
     make.overdue(token)
     expire_overdue()
     make.in_force(APPROVES_LOOKING)

@@ -63,6 +63,13 @@ def test_a_command_is_read_as_a_shell_reads_it(key):
         ("x", {"graphql": "query A { a } mutation B($b: Int) { addUser(b: $b) }"}, "unknown-call"),
         ("x", {"query": f"mutation A({'$a: Int! ' * 99}) {{ deleteUser }}"}, "unknown-call"),
         ("x", {"query": "mutation A($a: In = {b: 1}) # }\n{ deleteUser }"}, "unknown-call"),
+        ("x", {"query": 'mutation($a: String = "#") { deleteUser }'}, "unknown-call"),
+        ("x", {"query": 'query A { a(x: "#}") } mutation B { deleteAll }'}, "unknown-call"),
+        ("x", {"query": "# hello\rmutation { deleteAll }"}, "unknown-call"),
+        ("x", {"query": '\ufeff"""a "b" {"""\nmutation { deleteAll }'}, "unknown-call"),
+        ("x", {"query": 'mutation M @a(x: "}") { deleteAll }'}, "unknown-call"),
+        ("x", {"query": 'query { a(x: "open) } mutation { deleteAll }'}, "unknown-call"),
+        ("x", {"cypher": "MATCH (n) // x\rDETACH DELETE n"}, "sql-delete"),
         ("mongo", {"operation": "dropDatabase"}, "sql-drop"),
         ("mcp__mongodb__run", {"operation": "deleteMany"}, "sql-delete"),
         ("redis", {"command": "FLUSHALL"}, "sql-drop"),
@@ -109,6 +116,14 @@ def test_what_asks_for_nothing_grave_is_left_alone(tool, arguments):
 def test_quotes_of_a_statement_are_read_in_linear_time(text):
     began = time.process_time()
     about_call("x", {"cypher": text})
+
+    assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize("text", ["mutation a " * 60_000, "{" * 400_000, '"""' * 200_000])
+def test_a_document_is_read_in_linear_time(text):
+    began = time.process_time()
+    about_call("x", {"query": f"mutation {text}"})
 
     assert time.process_time() - began < 2
 

@@ -19,7 +19,7 @@ from dashboard.inspection.python.calls import CHECKS
 from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
-TABLES_OF_VERSION = ("13", "3e335b2360e2783b")
+TABLES_OF_VERSION = ("13", "96b9550b4eea413e")
 
 
 def document(text, file="ours.toml"):

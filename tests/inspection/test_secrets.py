@@ -119,6 +119,7 @@ def test_every_secret_is_found_under_its_own_name(what):
         "http://0xa9.0xfe.0xa9.0xfe/",
         "http://0251.0376.0251.0376/",
         "http://METADATA.google.internal/",
+        "http://app.169.254.169.254.nip.io/",
     ],
 )
 def test_the_address_at_which_a_cloud_gives_out_credentials_is_found(address):

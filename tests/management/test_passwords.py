@@ -85,3 +85,16 @@ def test_nobody_is_added_with_a_weak_password_or_a_name_that_is_taken(
         added(name, password)
 
     assert list(User.objects.values_list("username", flat=True)) == ["alice"]
+
+
+def test_a_name_is_found_in_other_letters(command, alice, typed):
+    typed(GOOD, GOOD)
+    command("changepassword", "Alice")
+
+    assert User.objects.get(username="alice").check_password(GOOD)
+
+
+def test_a_password_that_is_not_utf8_is_refused_with_a_sentence(command, alice, typed):
+    typed("\udcfc" * 20, "\udcfc" * 20)
+    with pytest.raises(CommandError, match=r"not UTF-8\. Nothing was done"):
+        command("changepassword", "alice")

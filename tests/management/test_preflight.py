@@ -136,6 +136,11 @@ def test_a_password_is_not_repeated(why_not, name, address):
     assert "hunter2" not in reasons
 
 
+@pytest.mark.parametrize("address", ["bücher.example", "https://é:x"])
+def test_what_is_no_address_in_another_script_is_told_of_an_example(why_not, address):
+    assert "such as https://approvals.example.org." in why_not(PUBLIC_URL=address)
+
+
 def test_a_public_url_in_another_script_is_told_as_browsers_send_it(why_not):
     reasons = why_not(PUBLIC_URL="https://bücher.example:8443")
 

@@ -140,6 +140,13 @@ def test_what_stands_around_an_operation_sheds_nothing(operation):
     assert not matches(other, "approve", memory_operations=["delete"])
 
 
+@pytest.mark.parametrize("operation", ["bulk_delete:bob", "bulk_delete(bob)", "a/bulkDelete/b"])
+def test_an_operation_of_two_words_is_found_among_others(operation):
+    other = question(Kind.MEMORY, {"operation": operation, "user_id": "ada", "content": ""})
+
+    assert matches(other, "reject", memory_operations=["bulk_delete"])
+
+
 def test_an_operation_of_another_name_is_another_one():
     other = question(Kind.MEMORY, {"operation": "undelete", "user_id": "ada", "content": ""})
 

@@ -59,6 +59,7 @@ QUICK_S = 2.0
 MOST_LINES_A_SECOND = 10
 """Nobody reads faster than this."""
 
+_LEAST_S = 0.5
 IN_SIGHT_S = 1.0
 """How long a page is in sight before that is recorded."""
 
@@ -151,7 +152,9 @@ class CountedVote(NamedTuple):
         if self.after_s is None:
             return None
         longest_s = max(0.0, self.after_s) + IN_SIGHT_S
-        return longest_s if self.seen_s is None else min(longest_s, self.seen_s)
+        if self.seen_s is None:
+            return longest_s
+        return min(longest_s, max(self.seen_s, _LEAST_S))  # whole seconds are told
 
     @property
     def is_quick(self) -> bool:

@@ -25,12 +25,15 @@ class Command(OperatorCommand):
 
     def handle(self, *_: Any, username: str, **__: Any) -> None:
         """Change it, or nothing."""
-        person = User.objects.filter(username=username).first()
+        person = User.objects.filter(username__iexact=username).first()
         if person is None:
             raise CommandError(f"Nobody is called {username!r}. Nothing was done.")
         try:
             password = getpass("New password: ")
             is_sure = password == getpass("The same again: ")
+            password.encode()
+        except UnicodeEncodeError:
+            raise CommandError("The password is not UTF-8. Nothing was done.") from None
         except (EOFError, KeyboardInterrupt):
             raise CommandError("No password was typed. Nothing was done.") from None
         if not is_sure:

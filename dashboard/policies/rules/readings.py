@@ -26,7 +26,8 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _JOINTS = str.maketrans(dict.fromkeys("-. ", "_"))
 _LONGEST_SPELLING = 400
 _PREFIX = re.compile(r"__|[.:/]")
-_BETWEEN_PARTS = re.compile(r"[\W_]+")
+_BETWEEN_PARTS = re.compile(r"__|[^\w\s-]")
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
 _LONGEST_NUMBER = 5_000  # characters; JSON numbers are shorter
 _AROUND_NUMBERS = _BLANKS + "$€£'\"=+"
 _WORDS = {
@@ -94,8 +95,9 @@ def operation_spellings(operation: str) -> tuple[str, ...]:
 
     ``memory.delete``, ``delete bob``, ``deleteBob`` and ``delete(bob)`` may all delete.
     """
-    parts = filter(None, _BETWEEN_PARTS.split(with_joints(operation)))
-    return _with_bare((*tool_readings(operation), *parts))
+    parts = map(spelling, _BETWEEN_PARTS.split(operation))
+    single_words = _BETWEEN_WORDS.split(with_joints(operation))
+    return _with_bare((*tool_readings(operation), *filter(None, (*parts, *single_words))))
 
 
 def _with_bare(spelled: tuple[str, ...]) -> tuple[str, ...]:

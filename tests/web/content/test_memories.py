@@ -186,7 +186,7 @@ def test_a_deletion_by_any_name_is_one(operation):
 @pytest.mark.parametrize(
     "operation",
     [
-        *["archive", "clear_and_set", "dеlete", "x" * 9000, "str_replace", "edit", "!remember"],
+        *["archive", "clear_and_set", "dеlete", "x" * 9000, "str_replace", "!remember"],
         *["un-remember", "undo_add", "do not store", "undelete", "un-delete", "store.shred"],
         "add" + "_x" * 1100 + "_delete",
     ],
@@ -197,3 +197,8 @@ def test_of_an_operation_that_nobody_knows_nothing_is_said_to_happen(operation, 
 
     assert (content.memory.compared, content.memory.note) == (None, module.NOT_KNOWN)
     assert content.blocks[content.memory.content].title == module.UNCLEAR
+
+
+@pytest.mark.parametrize("operation", ["save_to_memory", "insert_document", "add_observations"])
+def test_what_is_added_may_be_named(operation):
+    assert view(operation=operation, existing="").note == module.NOTHING_STORED

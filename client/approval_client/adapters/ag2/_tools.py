@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import dataclass
@@ -75,10 +75,11 @@ def _ends(call_next: Any) -> list[Any]:
         if id(part) in known_ids:
             continue
         known_ids.add(id(part))
-        if _name(part) is not None:
-            ends.append(part)
-        else:
-            parts += [inner for inner in _inside(part) if _is_followed(inner)]
+        with suppress(Exception):  # what a host holds may be a proxy of nothing
+            if _name(part) is not None:
+                ends.append(part)
+            else:
+                parts += [inner for inner in _inside(part) if _is_followed(inner)]
     return ends
 
 
@@ -89,7 +90,10 @@ def _name(tool: Any) -> str | None:
 
 
 def _is_followed(value: Any) -> bool:
-    return callable(value) and not isinstance(value, type)
+    try:
+        return callable(value) and not isinstance(value, type)
+    except Exception:  # noqa: BLE001 - a proxy of nothing
+        return False
 
 
 def _inside(part: Any) -> list[Any]:

@@ -237,20 +237,27 @@ def compare(old: Policy, new: Policy) -> Comparison:
 
 
 def _expiring(old: Policy, new: Policy) -> str:
-    """Say how many requests wait for longer than a time limit that is new."""
-    limits = {
+    """Say how many requests wait for longer than a time limit that they may get."""
+    limits = [
         rule.demands.time_limit_s
         for rule in new.rules
-        if rule.demands and rule.demands.time_limit_s and rule not in old.rules
-    }
-    count = waiting_for(min(limits)) if limits else 0
+        if rule.demands and rule.demands.time_limit_s
+    ]
+    if not limits or [_deciding(rule) for rule in new.rules] == [_deciding(r) for r in old.rules]:
+        return ""
+    count = waiting_for(min(limits))
     if not count:
         return ""
     requests = "One request waits" if count == 1 else f"{count:,} requests wait"
     return (
-        f"{requests} for longer than {duration(min(limits))}. Those to which a new time limit "
-        "applies expire at once when this is published."
+        f"{requests} for longer than {duration(min(limits))}. Those to which this policy "
+        "gives such a time limit expire at once when it is published."
     )
+
+
+def _deciding(rule: Rule) -> tuple[object, ...]:
+    """What of a rule tells which requests it gives a time limit."""
+    return rule.when, rule.effect, rule.demands
 
 
 def proposal_view(proposal: PolicyProposal, present: Policy, number: int) -> ProposalView:

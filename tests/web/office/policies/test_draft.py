@@ -11,6 +11,7 @@ from tests.web.office.drafting import (
     MODES,
     NO_PLANS,
     begin,
+    change_rule,
     filled,
     in_force,
     new_rule,
@@ -73,14 +74,14 @@ def test_requests_that_a_new_time_limit_would_end_are_told_before_it_is_publishe
     said = read(admin.get("/policies/draft"), "main")
 
     assert "One request waits for longer than 30 seconds." in said
-    assert "expire at once when this is published" in said
+    assert "expire at once when it is published" in said
 
 
 def test_a_time_limit_that_is_in_force_already_is_told_of_nobody(admin, token, read):
     make.in_force({"name": "Soon", "effect": "review", "demands": {"time_limit_s": 30}})
     make.silent(make.pending(token))
     begin(admin)
-    save_modes(admin, owner_may_approve="yes")
+    change_rule(admin, 0, name="Later")
 
     assert "may expire" not in read(admin.get("/policies/draft"), "main")
 
