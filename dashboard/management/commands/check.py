@@ -41,10 +41,12 @@ class Command(DjangoCheck):
 
     def handle(self, *app_labels: Any, **options: Any) -> None:
         """Say what is wrong and exit with status 1, or say that nothing is."""
+        # Without a list, Django from 6.1 on would connect to the database, and so make one.
+        databases = options.get("databases") or []
         if app_labels or any(options.get(name) for name in _OF_DJANGO):
-            super().handle(*app_labels, **options)
+            super().handle(*app_labels, **options | {"databases": databases})
             return
-        self.check()
+        self.check(databases=databases)
         for doubt in misspelled(os.environ):
             self.stderr.write(doubt)
         reasons = wrong_settings(options["host"], insecure_http=options["insecure_http"])
