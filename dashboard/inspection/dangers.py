@@ -56,7 +56,7 @@ _STATEMENTS = names("""
 
 
 def _dangerous(least: Severity) -> frozenset[str]:
-    tables = (STANDARD_LIBRARY, LIBRARIES.calls, LIBRARIES.methods, CONTROL_SYSTEM.methods)
+    tables = (STANDARD_LIBRARY.calls, LIBRARIES.calls, LIBRARIES.methods, CONTROL_SYSTEM.methods)
     functions = (
         path.rpartition(".")[2] for table in tables for path in _grave(table.items(), least)
     )

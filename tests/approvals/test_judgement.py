@@ -201,7 +201,8 @@ def test_what_a_shorter_time_limit_ends_says_which_policy_it_was(token, alice):
     approval.refresh_from_db()
     assert (approval.status, approval.decision.source) == (Status.EXPIRED, Source.DEADLINE)
     assert approval.decision.reason == (
-        "Revision 2 of the policy gives it 30 seconds since it was asked, and they were over."
+        "Revision 2 of the policy shortened its time limit to 30 seconds, which had passed "
+        "already."
     )
     assert approval.judgements.count() == 2
 

@@ -1,5 +1,7 @@
 """``check`` says what keeps a server from approving, and what to do."""
 
+from pathlib import Path
+
 import pytest
 from django.core.management import CommandError
 
@@ -69,7 +71,7 @@ def test_a_folder_that_is_a_link_to_nothing_is_said(
 
 
 def test_before_the_first_start_no_database_is_made(command, monkeypatch, db):
-    monkeypatch.setattr(command_check, "_is_new", lambda: True)
+    monkeypatch.setattr(command_check, "absent_file", lambda: Path("dashboard.sqlite3"))
 
     assert command("check").startswith("The settings are right. There is no database yet")
 

@@ -160,8 +160,8 @@ def _judge_under_present(approval: ApprovalRequest) -> None:
     if approval.expires_at <= now:
         limit = duration(evaluation.demands.time_limit_s or 0)
         reason = (
-            f"Revision {present.number} of the policy gives it {limit} since it was asked, and "
-            "they were over."
+            f"Revision {present.number} of the policy shortened its time limit to {limit}, which "
+            "had passed already."
         )
         expire_locked(approval, now, reason)
         return

@@ -11,7 +11,7 @@ functions and commands do is not among them yet: there the narrowest entry count
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -213,13 +213,13 @@ class Verbs:
     writing: WordSet = table(words, grows=True)
 
 
-STANDARD_LIBRARY: Deeds
+STANDARD_LIBRARY: StandardLibrary
 LIBRARIES: Libraries
 PYTHON_MODULES: PythonModules
 CONTROL_SYSTEM: ControlSystem
 SHELL_COMMANDS: ShellCommands
 SHELL_OPTIONS: ShellOptions
-SHELL_WRAPPERS: Mapping[str, Wrapper]
+SHELL_WRAPPERS: ShellWrappers
 VERBS: Verbs
 GIT: Git
 WINDOWS: Windows
@@ -227,25 +227,27 @@ CHARACTERS: Characters
 CONFUSABLES: Confusables
 SECRETS: Secrets
 
-_MAKERS: Mapping[str, Callable[[], Any]] = {
-    "STANDARD_LIBRARY": lambda: load(StandardLibrary, shipped("python_standard_library")).calls,
-    "LIBRARIES": lambda: load(Libraries, shipped("python_libraries")),
-    "PYTHON_MODULES": lambda: load(PythonModules, shipped("python_modules")),
-    "CONTROL_SYSTEM": lambda: load(ControlSystem, shipped("control_system")),
-    "SHELL_COMMANDS": lambda: load(ShellCommands, shipped("shell_commands")),
-    "SHELL_OPTIONS": lambda: load(ShellOptions, shipped("shell_options")),
-    "SHELL_WRAPPERS": lambda: load(ShellWrappers, shipped("shell_wrappers")).wrappers,
-    "VERBS": lambda: load(Verbs, shipped("verbs")),
-    "GIT": lambda: load(Git, shipped("git")),
-    "WINDOWS": lambda: load(Windows, shipped("windows")),
-    "CHARACTERS": lambda: load(Characters, shipped("characters")),
-    "CONFUSABLES": lambda: load(Confusables, shipped("confusables")),
-    "SECRETS": lambda: load(Secrets, shipped("secrets")),
+_SHIPPED: Mapping[str, tuple[type, str]] = {
+    "STANDARD_LIBRARY": (StandardLibrary, "python_standard_library"),
+    "LIBRARIES": (Libraries, "python_libraries"),
+    "PYTHON_MODULES": (PythonModules, "python_modules"),
+    "CONTROL_SYSTEM": (ControlSystem, "control_system"),
+    "SHELL_COMMANDS": (ShellCommands, "shell_commands"),
+    "SHELL_OPTIONS": (ShellOptions, "shell_options"),
+    "SHELL_WRAPPERS": (ShellWrappers, "shell_wrappers"),
+    "VERBS": (Verbs, "verbs"),
+    "GIT": (Git, "git"),
+    "WINDOWS": (Windows, "windows"),
+    "CHARACTERS": (Characters, "characters"),
+    "CONFUSABLES": (Confusables, "confusables"),
+    "SECRETS": (Secrets, "secrets"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MAKERS:
+    if name not in _SHIPPED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    tables = globals()[name] = _MAKERS[name]()
+    shape, document = _SHIPPED[name]
+    tables: Any = load(shape, shipped(document))
+    globals()[name] = tables
     return tables

@@ -33,7 +33,7 @@ def _merged(*tables: Deeds) -> Deeds:
     return MappingProxyType(table)
 
 
-_TABLE = _merged(STANDARD_LIBRARY, LIBRARIES.calls)
+_TABLE = _merged(STANDARD_LIBRARY.calls, LIBRARIES.calls)
 _EXACT = {path: deeds for path, deeds in _TABLE.items() if not path.endswith(".*")}
 _WHOLE = {path[:-2]: deeds for path, deeds in _TABLE.items() if path.endswith(".*")}
 _MOVED: dict[

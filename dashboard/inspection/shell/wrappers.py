@@ -48,7 +48,7 @@ _LINE_ENDS = re.compile(r"(?<!\\)%")
 
 def wrap(call: ShellCall) -> None:
     """Judge a command that starts another one: both of them."""
-    wrapper = SHELL_WRAPPERS[call.name]
+    wrapper = SHELL_WRAPPERS.wrappers[call.name]
     call.add(*wrapper.effects)
     if call.name == "time" and (target := call.option("o", "--output")):
         call.add(*writing(target))
@@ -260,7 +260,7 @@ def capsh(call: ShellCall) -> None:
 
 
 HANDLERS: Handlers = {
-    wrap: SHELL_WRAPPERS.keys(),
+    wrap: SHELL_WRAPPERS.wrappers.keys(),
     command: names("command"),
     watch: names("watch"),
     flock: names("flock"),

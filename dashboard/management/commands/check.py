@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands.check import Command as DjangoCheck
-from django.db import connection
 
 from dashboard.accounts.errors import AccountError
 from dashboard.accounts.models import User
 from dashboard.accounts.provider.metadata import metadata
 from dashboard.approvals.queries.hold import active_hold
 from dashboard.approvals.rules.readiness import obstacles
+from dashboard.management.operator import absent_file
 from dashboard.management.preflight import (
     folder_doubt,
     key_file_doubt,
@@ -51,7 +50,7 @@ class Command(DjangoCheck):
             self.stderr.write(doubt)
         reasons = wrong_settings(options["host"], insecure_http=options["insecure_http"])
         reasons += filter(None, [folder_doubt(), _key_doubt()])
-        is_new = _is_new()
+        is_new = absent_file() is not None
         for doubt in _doubts_of_signing_in(is_new=is_new):
             self.stderr.write(doubt)
         if not is_new:
@@ -90,8 +89,3 @@ def _may_come_in(name: str) -> bool:
 
 def _key_doubt() -> str:
     return "" if settings.SECRET_KEY_IS_CONFIGURED else key_file_doubt(settings.MADE_KEY_FILE)
-
-
-def _is_new() -> bool:
-    # To look into an SQLite file that is not there would make an empty one.
-    return connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).exists()
