@@ -59,7 +59,7 @@ class ToolGate:
             await call_next()
             return context.result
 
-        await _core.telling(client, response, call, _ended)
+        await _core.telling(client, response, call, ended)
         if response.edited:
             arguments = response.content["arguments"]
             context.result = _noted(context, _binding.edited_note(arguments))
@@ -114,6 +114,13 @@ class ToolGate:
         )
 
 
+def ended(run: Run, result: Any) -> dict[str, Any]:
+    """Say that a call of a tool returned ``result``, as the framework has it then."""
+    contents = result if isinstance(result, list) else [result]
+    texts = [getattr(content, "text", None) or str(content) for content in contents]
+    return run.returned("\n".join(texts))
+
+
 async def _unchanged(
     client: AsyncClient, response: ApprovalResponse, request: ApprovalRequest, context: Any
 ) -> None:
@@ -143,9 +150,3 @@ def _noted(context: Any, note: str) -> list[Any]:
         result = context.function.parse_result(result)
     contents = [as_text(result)] if isinstance(result, str) else [*result]
     return [*contents, as_text(note)]
-
-
-def _ended(run: Run, result: Any) -> dict[str, Any]:
-    contents = result if isinstance(result, list) else [result]
-    texts = [getattr(content, "text", None) or str(content) for content in contents]
-    return run.returned("\n".join(texts))

@@ -48,6 +48,7 @@ class AgentTurn:
         starts_late: Its run now starts each call right before it is made; else all before that.
         answers: By the framework's ids of what was asked; those that are not settled yet.
         called: Those ids whose calls were made.
+        ends: How those calls ended, by the same ids, as far as they have.
         names: Those ids, by the ids that the model's provider has given the calls.
         holders: Agents, workflows and options that have the tools.
         seen: The tools that models of this turn may call, by name; several agents may have some.
@@ -59,6 +60,7 @@ class AgentTurn:
     starts_late: bool = False
     answers: dict[str, ApprovalResponse] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
+    ends: dict[str, dict[str, Any]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     holders: tuple[Any, ...] = ()
     seen: dict[str, list[Any]] = field(default_factory=dict)
@@ -133,12 +135,15 @@ class AgentTurn:
         answers = {name: self.answers[name] for name in names if name in self.answers}
         self.answers.update(await start(self.asker.client, answers))
 
-    async def start_call(self, approval: Any, context: Any) -> None:
+    async def start_call(self, approval: Any, context: Any) -> str:
         """Use the approval of a call that is about to be made, if this asked about it.
 
         Args:
             approval: What the framework was given.
             context: Of the call, as a middleware has it.
+
+        Returns:
+            The framework's id of what was asked.
 
         Raises:
             DashboardError: It cannot be used, was used, or is about another call.
@@ -150,6 +155,7 @@ class AgentTurn:
             _make_sure(context, call, self.answers[name])
             self.called.add(name)
             await self.start([name])
+        return name
 
     async def going(self, go: Callable[[], Awaitable[T]]) -> T:
         """Have the run go on, and if that fails, tell so of everything that was started."""
@@ -161,16 +167,23 @@ class AgentTurn:
             raise
 
     async def failed(self, run: Run, error: BaseException) -> None:
-        """Tell of everything that was started that its run ended with ``error``.
+        """Tell how everything ended that was started: what has no end of its own, with ``error``.
 
         Raises:
             DashboardError: What it ended with is an error of ours within one of the framework.
         """
         if isinstance(error, GeneratorExit):  # nothing can be awaited any more
             return
+        last = run.raised(error)
+        ends = {
+            name: {**self.ends.get(name, last), "within_s": last["within_s"]}
+            for name in self.answers
+        }
+        answers = {name: self.answers.pop(name) for name in ends}
+        client = self.asker.client
+        reports = [tell(client, [answers[name]], ends[name]) for name in ends]
         # A task of its own, so that a cancelled run is reported too.
-        report = tell(self.asker.client, self._take(self.answers), run.raised(error))
-        await asyncio.shield(asyncio.create_task(report))
+        await asyncio.shield(asyncio.gather(*reports))
         if within := ours(error):
             raise within from None
 
