@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from glob import escape
 from pathlib import Path
@@ -32,15 +32,12 @@ COPIES_WITHIN_S = 600
 _HEAD = re.compile(r"Head: (\S+)")
 _BESIDE = ("-journal", "-wal", "-shm")
 """What SQLite keeps beside its file. After a crash it holds what was committed."""
-_TLS = (
-    "sslmode",
-    "sslrootcert",
-    "sslcert",
-    "sslkey",
-    "sslcrl",
-    "sslcrldir",
-    "gssencmode",
-    "channel_binding",
+_SECRETS = (
+    "password",
+    "sslpassword",
+    "scram_client_key",
+    "scram_server_key",
+    "oauth_client_secret",
 )
 _CLIENTS = "Install PostgreSQL's client programs, of the server's own version."
 _OF_ANOTHER_VERSION = ("server version mismatch", "unrecognized configuration parameter")
@@ -225,7 +222,7 @@ def restored_aside(file: Path) -> Iterator[str]:
         _drop_left_behind(execute)
         execute(f"CREATE DATABASE {name} TEMPLATE template0")
     try:
-        _run("pg_restore", "--exit-on-error", "--no-owner", "--dbname", name, str(file))
+        _run("pg_restore", "--exit-on-error", "--no-owner", "--dbname", _conninfo(name), str(file))
         yield _address(name)
     finally:
         with _administering() as execute:
@@ -337,15 +334,16 @@ def may_make_databases() -> bool:
 
 def _dump(file: Path) -> None:
     name = str(connection.settings_dict["NAME"])
-    _run("pg_dump", "--format=custom", "--no-owner", "--file", str(file), name)
+    _run("pg_dump", "--format=custom", "--no-owner", "--file", str(file), _conninfo(name))
 
 
 def _run(program: str, *arguments: str) -> None:
     if shutil.which(program) is None:
         raise CommandError(f"{program} is not installed here, so nothing was done. {_CLIENTS}")
+    password = _access().get("password")
     process = subprocess.run(  # noqa: S603 - arguments of our own
         [program, *arguments],
-        env=os.environ | _access(),
+        env=os.environ | {"PGPASSWORD": password} if password else None,
         check=False,
         capture_output=True,
         text=True,
@@ -357,19 +355,24 @@ def _run(program: str, *arguments: str) -> None:
         raise CommandError(sentence)
 
 
-def _access() -> Mapping[str, str]:
-    """How PostgreSQL's programs reach the server: the password stands in no list of processes."""
+def _conninfo(name: str) -> str:
+    """How PostgreSQL's programs reach a database, without secrets: all see a command's line."""
+    import psycopg  # noqa: PLC0415 - not installed where only SQLite is used
+
+    public = {option: value for option, value in _access().items() if option not in _SECRETS}
+    return psycopg.conninfo.make_conninfo(**public, dbname=name, connect_timeout=10)
+
+
+def _access() -> dict[str, str]:
+    """How the server is reached, all that the address of the database says of it.
+
+    What we set ourselves is left out: a dump may take longer than a statement of a page.
+    """
     config = connection.settings_dict
-    names = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD"}
-    values = {variable: str(config[name]) for variable, name in names.items() if config.get(name)}
-    security = {f"PG{option.upper()}": value for option, value in _secured().items()}
-    return {**values, **security, "PGCONNECT_TIMEOUT": "10"}
-
-
-def _secured() -> Mapping[str, str]:
-    """What the address of the database says of TLS: a dump goes over no weaker connection."""
-    options = connection.settings_dict["OPTIONS"]
-    return {name: str(options[name]) for name in _TLS if options.get(name)}
+    places = {"host": "HOST", "port": "PORT", "user": "USER", "password": "PASSWORD"}
+    ours = settings.POSTGRESQL_OPTIONS
+    query = {name: str(value) for name, value in config["OPTIONS"].items() if name not in ours}
+    return query | {name: str(config[key]) for name, key in places.items() if config.get(key)}
 
 
 @contextmanager
@@ -381,10 +384,7 @@ def _administering(*, in_one_step: bool = False) -> Iterator[Any]:
     """
     import psycopg  # noqa: PLC0415 - not installed where only SQLite is used
 
-    config = connection.settings_dict
-    options = {"host": "HOST", "port": "PORT", "user": "USER", "password": "PASSWORD"}
-    values = {option: config[name] for option, name in options.items() if config.get(name)}
-    values |= {**_secured(), "dbname": _MAINTENANCE, "autocommit": not in_one_step}
+    values = {**_access(), "dbname": _MAINTENANCE, "autocommit": not in_one_step}
     try:
         with psycopg.connect(**values) as administrator:
             yield administrator.execute

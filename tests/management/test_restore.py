@@ -8,7 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError
+from psycopg.conninfo import conninfo_to_dict
 
+from dashboard import settings as configured
 from dashboard.approvals.rules import readiness
 from dashboard.audit import heads
 from dashboard.audit.heads import Head
@@ -227,3 +229,27 @@ def test_programs_of_another_version_than_the_server_are_named_as_the_reason(sai
         f"pg_restore failed, so nothing was done. {said}\nIts version is not the server's. "
         "Install PostgreSQL's client programs, of the server's own version."
     )
+
+
+def test_postgresqls_programs_go_where_the_address_goes_and_show_no_secret(monkeypatch):
+    address = "postgres://ann:pw@/base?host=10.0.0.7&service=gate&sslmode=require&sslpassword=pw2"
+    monkeypatch.setattr(
+        backup, "connection", SimpleNamespace(settings_dict=configured.database(address))
+    )
+
+    assert conninfo_to_dict(backup._conninfo("base")) == {
+        "dbname": "base",
+        "user": "ann",
+        "host": "10.0.0.7",
+        "service": "gate",
+        "sslmode": "require",
+        "connect_timeout": "10",
+    }
+
+
+def test_what_we_have_statements_do_does_not_end_a_dump(monkeypatch):
+    options = {**configured.POSTGRESQL_OPTIONS, "sslmode": "require"}
+    config = {"OPTIONS": options, "HOST": "h", "PORT": "", "USER": "", "PASSWORD": ""}
+    monkeypatch.setattr(backup, "connection", SimpleNamespace(settings_dict=config))
+
+    assert backup._access() == {"sslmode": "require", "host": "h"}
