@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +23,6 @@ from dashboard.inspection.knowledge import (
     CONTROL_SYSTEM,
     SHELL_COMMANDS,
     SHELL_OPTIONS,
-    VERBS,
 )
 from dashboard.inspection.languages import our_spelling
 from dashboard.inspection.notes import FindingKind, Notes, doubt, names
@@ -40,6 +41,8 @@ from dashboard.inspection.parts import (
     variables,
     words,
 )
+from dashboard.inspection.protections import asked_without
+from dashboard.inspection.services import asked_of_services
 from dashboard.inspection.shell.code import without_questions
 from dashboard.inspection.shell.judge import is_known
 from dashboard.inspection.shell.paths import holds_secrets, writing
@@ -61,7 +64,20 @@ _FOLDERS = names("directory directories dir folder folders tree")
 _DELETES = names("delete remove unlink rm rmdir rmtree erase purge trash shred wipe")
 _WRITES_FILES = names("""
     write create save edit append overwrite put touch move rename copy replace truncate mkdir
+    insert str push commit
 """)
+_EDITS = names("edit editor str memory fs filesystem text") | _FILES
+"""Words of a tool whose operation says what it does with a file."""
+
+_PATCH = re.compile(
+    r"^\*\*\* (?:(Add|Update|Delete) File|Move to): *(.{1,4096}?)[ \t\r]*$"
+    r"|^\+\+\+ (?:b/)?([^\t\r\n]{1,4096})|^(deleted file mode )",
+    re.MULTILINE,
+)
+"""What a patch says of a file, as agents write it or as ``diff`` does."""
+
+_IS_PATCH = re.compile(r"^(?:\*\*\* Begin Patch|--- \S)", re.MULTILINE)
+_PATCHES = names("patch apply diff")
 _TAKES_FROM = re.compile(r"_(?:from|in|at|on|of|by|to|into|for|with)_")
 _MANNERS = names("recursive recursively all tool force contents s")
 """Last words of the name of a tool that only say how it does what it does."""
@@ -96,56 +112,8 @@ _FOR_PROGRAM = re.compile(r"\s*(?:--?[A-Za-z]|[^\s'\"()=;#]+\.pyw?(?:\s|\Z))")
 """What stands behind the name of Python: its options, or a file."""
 
 _ONE_NAME = re.compile(r"\s*[\w.-]*\s*")
-_METHODS = names("method http_method request_method verb")
-_ADDRESSES = names("url uri endpoint address path href")
-_OPERATIONS = names("operation op method command action function")
-_DATABASES = names("""
-    mongo mongodb mongosh redis neo4j memgraph elasticsearch opensearch firestore dynamodb
-    cassandra couchdb couchbase qdrant pinecone weaviate milvus chroma influxdb database db
-""")
-_DELETES_ROWS = (FindingKind("sql-delete", Severity.MEDIUM, "deletes-rows"),)
-_OF_DATABASE = {
-    **dict.fromkeys(("drop", "flush", "flushall", "flushdb"), (effects.DROPS_DATABASE,)),
-    **dict.fromkeys(("delete", "del", "remove", "truncate", "unlink", "purge"), _DELETES_ROWS),
-}
-_GRAPHQL = names("graphql graphql_query gql query mutation document")
-_BRACE = re.compile(r"[{}]")
-_MUTATION = re.compile(r"[\s,\ufeff]*mutation\b(?:\s*\w+)?\s*(?:[(@].*)?", re.DOTALL)
-"""What stands before the braces of one."""
-
-_NAMES_MUTATION = re.compile(r"\bmutation\b")
-_ASIDE_OF_GRAPHQL = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*+"""|"(?:[^"\\\r\n]|\\.)*+"|#[^\r\n]*', re.DOTALL
-)
-"""Its descriptions, strings and comments."""
-
-_ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})")
-_WORD = re.compile(r"\w{1,100}")
-_LONGEST_VERB = 100
-_MUTATES = FindingKind("unknown-call", Severity.LOW, "graphql-mutation")
-_QUERIES = names("query statement q")
-_CYPHER = names("cypher cypher_query cypher_statement")
-_PATTERN = re.compile(r"(?i)\s*(?:optional\s+)?match\s*(?:\w+\s*=\s*)?\(")
-_ASIDE = re.compile(
-    r"'(?:[^'\\]|\\.?)*+('|\Z)|\"(?:[^\"\\]|\\.?)*+(\"|\Z)|`[^`]*+(`|\Z)"
-    r"|//[^\r\n]*|/\*(?:[^*]|\*(?!/))*+(\*/|\Z)",
-    re.DOTALL,
-)
-"""Texts, names in quotes and comments of Cypher."""
-
-_CLAUSE = re.compile(
-    r"(?i)(?<![\w.:$])(delete|drop|create|merge|set|remove|call|load)\b(?!\s*[:.=])"
-)
-_WRITES_GRAPH = FindingKind("sql-write", Severity.MEDIUM, "writes-to-database")
-_CLAUSES = {
-    "delete": FindingKind("sql-delete", Severity.HIGH, "deletes-rows"),
-    "drop": FindingKind("sql-drop", Severity.HIGH, "drops-definition"),
-    "call": FindingKind("unknown-call", Severity.LOW, "unknown-database-function"),
-    "load": FindingKind("file-read", Severity.MEDIUM, "database-reads-file"),
-    **dict.fromkeys(("create", "merge", "set", "remove"), _WRITES_GRAPH),
-}
-"""Of Cypher, the language of Neo4j."""
-
+_JSON = re.compile(r"\s*[{\[]")
+_MOST_TEXTS = 200
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*|\S+", re.DOTALL)
 _LEAVES_QUOTES = re.compile(r"['\"]\s{0,20}(?:[;|&`\n]|\$\()")
 """Where a shell that puts an address in quotes finds their end, and a command behind it."""
@@ -174,7 +142,8 @@ def about_call(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
     return [
         *_by_name(tool),
         *_on_files(tool, arguments),
-        *_on_services(tool, arguments),
+        *asked_of_services(tool, arguments),
+        *asked_without(tool, arguments),
         *_split(tool, arguments),
     ]
 
@@ -207,6 +176,8 @@ def _by_name(tool: str) -> list[Finding]:
 def _on_files(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
     """Say what a tool does to the files that it is given, and which variables it is to set."""
     tool_words = words(_own_name(tool)).split("_")
+    if verb := _verb_of_editor(tool_words, arguments):
+        tool_words = [verb, "file"]
     writes = tool_words[0] in _WRITES_FILES
     notes, kinds = Notes(WHOLE), list[FindingKind]()
     with notes.at(0, 0):
@@ -220,6 +191,10 @@ def _on_files(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
                 notes.add(_deletes(tool_words, arguments))
             elif about_files and writes and key not in _ORIGINS:
                 kinds += _writes(path)
+        for name, text in members(arguments):
+            is_patch = name in _PATCHES or not _PATCHES.isdisjoint(tool_words)
+            for kind in _patched(text) if is_patch else ():
+                kinds.append(kind)
         if writes and not kinds and _is_about_files([], tool_words):
             # Whatever its paths are called; so one that is allowed again has the same findings.
             kinds.append(_WRITES_BY_NAME)
@@ -227,53 +202,26 @@ def _on_files(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
     return notes.found
 
 
-def _on_services(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
-    """Say what a call asks of a service: a deletion over HTTP, by GraphQL or of a database."""
-    is_of_database = not _DATABASES.isdisjoint(words(tool).split("_"))
-    has_address = not _ADDRESSES.isdisjoint(map(words, keys(arguments)))
-    notes = Notes(WHOLE)
-    with notes.at(0, 0):
-        for name, text in members(arguments):
-            verb = words(text[:_LONGEST_VERB]).partition("_")[0]
-            if has_address and name in _METHODS and verb == "delete":
-                notes.add(effects.UNKNOWN_DESTROYS)
-            if is_of_database and name in _OPERATIONS and _ONE_NAME.fullmatch(text):
-                notes.add(*_OF_DATABASE.get(verb, ()))
-            notes.add(*_asked_of_graph(name, text))
-    return notes.found
-
-
-def _asked_of_graph(name: str, text: str) -> Iterator[FindingKind]:
-    """Say what a statement in Cypher or a mutation in GraphQL changes."""
-    if name in _GRAPHQL and (fields := _mutated(text)):
-        verbs = {verb for field in _WORD.findall(fields) for verb in words(field).split("_")}
-        yield _MUTATES if VERBS.destroying.isdisjoint(verbs) else effects.UNKNOWN_DESTROYS
-    if name in _CYPHER or (name in _QUERIES and _PATTERN.match(text)):
-        statement = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
-        for match in _CLAUSE.finditer(_ASIDE.sub(_emptied, statement)):
-            yield _CLAUSES[match[1].lower()]
-
-
-def _mutated(text: str) -> str:
-    """Return what follows where a document of GraphQL begins a mutation; empty if it has none."""
-    match = _NAMES_MUTATION.search(text)
-    if match is None:
+def _verb_of_editor(tool_words: list[str], arguments: Mapping[str, Any]) -> str:
+    """Return what an editor's tool is told to do, as ``create`` in its command; else nothing."""
+    if _EDITS.isdisjoint(tool_words):
         return ""
-    document = _ASIDE_OF_GRAPHQL.sub(" ", text)
-    if '"' in document:  # a string without an end, behind which anything may be
-        return text[match.start() :] if "{" in text[match.start() :] else ""
-    begin = 0
-    for brace in _BRACE.finditer(document):
-        if brace[0] == "{" and _MUTATION.fullmatch(document, begin, brace.start()):
-            return document[begin:]
-        begin = brace.end()
-    return ""
+    spelled = {words(key): value for key, value in sorted(arguments.items())}
+    told = [spelled.get(name) for name in ("command", "operation", "action", "op")]
+    verb = next((words(value) for value in told if isinstance(value, str)), "").partition("_")[0]
+    return verb if verb in _WRITES_FILES | _DELETES else ""
 
 
-def _emptied(match: re.Match[str]) -> str:
-    """Leave what has no end as it is: nobody knows where a database ends it."""
-    is_open = "" in match.groups()
-    return match[0] if is_open else "''"
+def _patched(text: str) -> Iterator[FindingKind]:
+    """Say what a patch does to files."""
+    if not _IS_PATCH.search(text):
+        return
+    for match in _PATCH.finditer(text):
+        verb, path = match[1], match[2] or match[3]
+        if verb == "Delete" or match[4] or path == "/dev/null":
+            yield effects.DELETES_FILES
+        else:
+            yield from _writes(path)
 
 
 def _seen_paths(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -349,11 +297,24 @@ def _read(part: Part, where: str = "") -> list[Finding]:
         findings += search(re.sub("['\"]", "", part.text), block=part.number)
     if is_too_large(part.text):
         findings.append(_TOO_LARGE.finding(block=part.number))
+    elif not part.is_code and _JSON.match(part.text):
+        findings += _in_json(part)
     elif part.is_code and re.search(r"[\n=(;|]", part.text):
         findings.append(_UNNAMED.finding(block=part.number))
     elif part.is_code:
         findings += _if_run(part.text, part.number)
     return findings
+
+
+def _in_json(part: Part) -> Iterator[Finding]:
+    """Look into the texts of a file in JSON, such as the scripts of a ``package.json``."""
+    try:
+        value = json.loads(part.text)
+    except (ValueError, RecursionError):
+        return
+    for text in itertools.islice((text for _, text in members(value)), _MOST_TEXTS):
+        for finding in search(text, block=part.number):
+            yield replace(finding, line=0, end_line=0)
 
 
 def _read_twice(part: Part, languages: tuple[str, str], where: str) -> list[Finding]:

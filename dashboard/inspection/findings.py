@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Self
 
-INSPECTOR_VERSION = "13"
+INSPECTOR_VERSION = "14"
 """Kept with every report. Raise it whenever an inspector finds something else than before, and
 with every change to the tables of knowledge, which ``tests/inspection/test_knowledge.py`` sees."""
 

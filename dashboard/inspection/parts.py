@@ -22,6 +22,12 @@ WHOLE = 0
 Place = tuple[str | int, ...]
 
 _SHELL = names("command commands cmd bash shell shell_command argv args terminal_command cmdline")
+_ENDS_OF_SHELL = ("_command", "_cmd", "_cmdline")
+"""Of names such as ``cli_command``."""
+
+_EDITOR_COMMANDS = names("view create str_replace insert undo_edit rename")
+"""What an editor's tool is told to do with the file beside it, and no program."""
+
 _WORD_LISTS = names("command cmd argv args cmdline")  # one command, word by word
 _PROGRAM = names("executable program binary exe command cmd")
 _PERHAPS_PROGRAM = names("file name path target")
@@ -38,6 +44,7 @@ _PATHS = names("""
     path paths file files file_path filepath filename folder dir directory target destination dest
     source src from to uri target_file file_name absolute_path old_path new_path
 """)
+_SAYS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _FOLDER = names("cwd workdir working_directory working_dir")
 _ENVIRONMENT = names("env envs environ environment env_vars environment_variables")
 _SQL = names("sql query statement sql_query statements queries")
@@ -49,6 +56,13 @@ _UNREAD = {
     for name in (language, f"{language}_code")
 } | dict.fromkeys(["js", "js_code", "typescript"], "javascript")
 """The language of arguments that hold code which no inspector reads."""
+
+_PERHAPS_JAVASCRIPT = names("function page_function expression evaluate eval")
+_JAVASCRIPT = re.compile(
+    r"=>|\bfunction\b\s*[\w$*]*\s*\(|\b(?:document|window|localStorage|navigator)\s*[.\[]"
+    r"|\bfetch\s*\("
+)
+_JAVASCRIPT_ADDRESS = re.compile(r"\s*(?i:javascript):")
 
 _LIKE_CODE = re.compile(r"[\n=(;{`]")
 _NAMES_CODE = _SHELL | _SQL | _PYTHON | _CODE
@@ -204,6 +218,22 @@ def members(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
             yield from members(item, name)
 
 
+def switches(value: Any) -> Iterator[tuple[str, bool]]:
+    """Return what members at any depth turn on or off, each with its name in one spelling."""
+    if isinstance(value, Mapping):
+        for key in sorted(value):
+            inner = value[key]
+            if isinstance(inner, bool):
+                yield words(key), inner
+            elif isinstance(inner, str) and inner.strip().lower() in _SAYS:
+                yield words(key), _SAYS[inner.strip().lower()]
+            else:
+                yield from switches(inner)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from switches(item)
+
+
 def paths(value: Any) -> Iterator[tuple[str, str]]:
     """Return what members at any depth name as files and folders, with their names."""
     if isinstance(value, Mapping):
@@ -290,10 +320,16 @@ def _walk(
         spelling = next((value[key] for key, word in spelled.items() if word in _LANGUAGE), None)
         inner = spelling if isinstance(spelling, str) and our_spelling(spelling) else language
         for key, word in spelled.items():
+            if isinstance(value[key], str) and _is_edit(
+                word, spelled.values(), value[key], language
+            ):
+                yield _Found((*place, key), value[key])
+                continue
             inside = in_environment or word in _ENVIRONMENT
             yield from _walk(value[key], inner, word, (*place, key), in_environment=inside)
     elif isinstance(value, list | tuple):
-        if name in _WORD_LISTS and value and all(isinstance(item, str) for item in value):
+        is_line = name in _WORD_LISTS or name.endswith(_ENDS_OF_SHELL)
+        if is_line and value and all(isinstance(item, str) for item in value):
             is_one = len(value) == 1 and language in (
                 "sql",
                 "python",
@@ -310,10 +346,9 @@ def _found(place: Place, text: str, language: str | None, name: str) -> _Found:
         language = None if is_search else "sql"
     if name in _ASIDE or name in _LANGUAGE:
         return _Found(place, text)
-    script = "python" if name in _PYTHON else _UNREAD.get(name)
-    if script and (script == "python" or _LIKE_CODE.search(text)):
+    if script := _script(name, text):
         return _named(place, text, script, language)
-    if name in _SHELL:
+    if _is_command(name):
         shell = language if our_spelling(language) in ("powershell", "batch") else "bash"
         return _named(place, text, shell, language)
     if name in _SQL_CERTAIN or (_SQL_START.match(text) and (name in _SQL or language == "sql")):
@@ -322,6 +357,28 @@ def _found(place: Place, text: str, language: str | None, name: str) -> _Found:
         return _Found(place, text)  # of a database or a table, perhaps; no statement is one word
     is_code = name in _CODE or (language is not None and bool(text.strip()))
     return _Found(place, text, language, is_code)
+
+
+def _script(name: str, text: str) -> str | None:
+    """Return the language that the name of a member, or the text itself, says it is in."""
+    if name in _PYTHON:
+        return "python"
+    if _JAVASCRIPT_ADDRESS.match(text) or (
+        name in _PERHAPS_JAVASCRIPT and _JAVASCRIPT.search(text)
+    ):
+        return "javascript"
+    return _UNREAD.get(name) if _LIKE_CODE.search(text) else None
+
+
+def _is_command(name: str) -> bool:
+    """Whether a member of that name holds a command, as ``command`` and ``cli_command`` do."""
+    return name in _SHELL or name.endswith(_ENDS_OF_SHELL)
+
+
+def _is_edit(word: str, spelled: Collection[str], value: Any, language: str | None) -> bool:
+    """Whether a command only tells an editor's tool what to do with the file beside it."""
+    is_of_editor = word == "command" and value in _EDITOR_COMMANDS and language != "bash"
+    return is_of_editor and not _PATHS.isdisjoint(spelled)
 
 
 def _named(place: Place, text: str, language: str | None, other: str | None) -> _Found:

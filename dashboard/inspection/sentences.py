@@ -154,9 +154,16 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
             "The name of a command is put together while it runs, so it is not known."
         ),
         "writes-system-folder": "Writes where programs or settings of the system are kept.",
+        "writes-what-runs": (
+            "Writes what a build server, an editor, a hook or an agent's host runs by itself."
+        ),
+        "writes-instructions": "Writes instructions that agents follow.",
         "connects-program": "Connects a program with another machine.",
         "rewrites-repository": "Overwrites or deletes what others see of a repository.",
         "privileged-container": "Starts a container that reaches far into its machine.",
+        "without-protection": (
+            "Asks to run without a protection that holds otherwise, such as a sandbox."
+        ),
         "not-a-script": "Is not a script that can be read as a shell would read it.",
         "read-differently": "Holds something that shells and our inspection may read differently.",
         "nul-characters": "Holds NUL characters, which shells leave out or stop at.",
@@ -216,6 +223,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "system-change": "Changes the system",
         "unknown-call": "Calls something whose effects are not known",
         "unknown-library-destroys": "Calls something unknown that, by its name, deletes or resets",
+        "service-destroys": "Asks a service to delete or end something, by its name",
         "unknown-import": "Imports a module whose effects are not known",
         "imports-all": "Imports all of a module",
         "reaches-namespace": "This reaches names in a way that cannot be followed",

@@ -19,7 +19,7 @@ from dashboard.inspection.python.calls import CHECKS
 from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
-TABLES_OF_VERSION = ("13", "96b9550b4eea413e")
+TABLES_OF_VERSION = ("14", "196b53c6a1297417")
 
 
 def document(text, file="ours.toml"):

@@ -140,6 +140,8 @@ class ShellOptions:
     options: Mapping[str, tuple[Option, ...]] = table(options)
     subcommands: Mapping[str, Subcommands] = table(subcommands)
     looks: Mapping[str, tuple[str, ...]] = table(looks)
+    asking: Mapping[str, int] = table(numbers)
+    asking_values: WordSet = table(words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from dashboard.inspection.python.lookup import called, is_known
 from dashboard.inspection.python.names import Value
 from dashboard.inspection.python.notes import (
     NETWORK,
+    SERVICE_DESTROYS,
     UNKNOWN_CALL,
     UNKNOWN_DESTROYS,
     UNKNOWN_IMPORT,
@@ -63,6 +64,10 @@ _SYMBOLS = names("""
     symbols Symbol Dummy Wild Function IndexedBase Idx MatrixSymbol latex pprint pretty print_latex
     init_printing init_session
 """)
+_REQUESTS = names("request Request send api_call")
+_ENDS_MANY = names("flushall flushdb drop_database drop_collection delete_many drop_table")
+_ENDS_MANY_OF = re.compile(r"(?:delete|destroy|purge|erase|wipe|terminate)_\w")
+_ENDS_REMOTELY = names("terminate flushall flushdb deregister revoke truncate")
 _STARTED = names("target function func")
 """What a function that is called elsewhere is given as."""
 
@@ -124,6 +129,22 @@ class Calls:
             self.context.note(node, UNKNOWN_CALL, path)
         elif _says_it_destroys(path):
             self.context.note(node, UNKNOWN_DESTROYS, path)
+        elif self._asks_to_delete(node, path):
+            self.context.note(node, SERVICE_DESTROYS, path)
+
+    def _asks_to_delete(self, node: ast.Call, path: str) -> bool:
+        """Whether a service is asked to delete: ``requests.delete``, ``request("DELETE", …)``."""
+        name = path.rpartition(".")[2]
+        if path[0] == UNKNOWN:  # such as what a client has returned
+            says_so = name in _ENDS_MANY or _ENDS_MANY_OF.match(name)
+            return bool(says_so) and any(map(_is_of_network, self.context.program.imports))
+        if not any(deed.name == NETWORK.name for deed in called(path)):
+            return False
+        if name in _REQUESTS and node.args:
+            texts = self.context.evaluator.texts(node.args[0])
+            return any(text.value.upper() == "DELETE" for text in texts)
+        said = {word.lower() for word in _NAME_WORDS.findall(name)}
+        return not (VERBS.destroying_options | _ENDS_REMOTELY).isdisjoint(said)
 
     def _unpickles(self, node: ast.Call) -> bool:
         """Whether a call allows objects that may run code, whoever reads them."""
@@ -172,6 +193,11 @@ class Calls:
                 if "." in path or path == LOST:
                     call = ast.Call(function, [*rest, *_listed(node)], keywords)
                     self.called_as(ast.copy_location(call, node), path)
+
+
+def _is_of_network(module: str) -> bool:
+    """Whether all that a module has talks to other machines."""
+    return any(deed.name == NETWORK.name for deed in called(f"{module}.a_name"))
 
 
 def _says_it_destroys(path: str) -> bool:

@@ -13,6 +13,7 @@ from dashboard.inspection.python.elsewhere import Elsewhere, origins
 from dashboard.inspection.python.names import Values
 from dashboard.inspection.python.nested import Nested
 from dashboard.inspection.python.notes import PythonNotes, written
+from dashboard.inspection.python.places import Places
 from dashboard.inspection.python.scopes import Program
 from dashboard.inspection.python.values import Evaluator
 
@@ -34,6 +35,7 @@ class Context:
         self.nested = nested
         self.libraries = CONTROL_SYSTEM.libraries & program.imports
         self.uses_database = not PYTHON_MODULES.databases.isdisjoint(program.imports)
+        self._places = Places(program, evaluator)
         self._elsewhere = Elsewhere(program, evaluator.names)
 
     def speaks_to(self, called: Values) -> None:
@@ -48,6 +50,9 @@ class Context:
         if path and path[0] not in "?<!" and about and about.replace("(...)", "()") != path:
             about = f"{about} ({path})"
         self.notes.add(node, deed, about)
+        if deed.name == "file-write" and isinstance(node, ast.Call):
+            for kind in self._places.written(node):
+                self.notes.add(node, Deed(kind.name, kind.severity), about, kind.code)
 
     def doubt(self, node: ast.AST, code: str, severity: Severity = Severity.MEDIUM) -> None:
         """Note that what is called at ``node`` cannot be followed."""

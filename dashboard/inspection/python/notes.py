@@ -14,6 +14,7 @@ UNFOLLOWED = "cannot-be-followed"
 NETWORK = Deed("network", Severity.MEDIUM)
 UNKNOWN_CALL = Deed("unknown-call", Severity.LOW)
 UNKNOWN_DESTROYS = Deed("unknown-call", Severity.MEDIUM, code="unknown-library-destroys")
+SERVICE_DESTROYS = Deed("unknown-call", Severity.MEDIUM, code="service-destroys")
 UNKNOWN_IMPORT = Deed("unknown-import", Severity.LOW)
 CREDENTIALS = Deed("credentials", Severity.MEDIUM)
 MAX_FINDINGS = 200

@@ -24,6 +24,7 @@ NOT_CONSTANT = doubt(
 _SWITCHES = "qlnsxAabtXEBNHfrzwW01"
 TOO_NESTED = doubt("too-nested", "programs-start-each-other")
 _INPUT = re.compile(r"-|(?:/|(?:\.\./)+)(?:dev/(?:stdin|fd/0)|proc/[^/]+/fd/0)")
+_SAYS_DELETE = re.compile(r"(?i)x-(?:http-)?method(?:-override)?\s*:\s*delete\s*")
 MAYBE_AN_OPTION = doubt(
     "cannot-be-followed",
     "maybe-an-option",
@@ -203,6 +204,14 @@ class ShellCall:
                 yield replace(word, text=value)
             elif len(text) > 1 and text[0] == "-" and text[1] in letters:
                 yield replace(word, text=text[2:])
+
+    def asks_to_delete(self) -> bool:
+        """Whether it sends a request that deletes: ``curl -X DELETE``, ``http DELETE …``."""
+        methods = [*self.values("X", "--request", "--method"), *self.args[:1]]
+        headers = self.values("H", "--header")
+        return any(method.text.upper() == "DELETE" for method in methods) or any(
+            _SAYS_DELETE.fullmatch(header.text) for header in headers
+        )
 
     def has_opaque(self) -> bool:
         """Whether an argument may turn out to be an option."""

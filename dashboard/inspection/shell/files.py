@@ -176,6 +176,8 @@ def tar(call: ShellCall) -> None:
 def curl(call: ShellCall) -> None:
     """Judge ``curl``, which writes files on demand."""
     call.add(effects.USES_NETWORK)
+    if call.asks_to_delete():
+        call.add(effects.UNKNOWN_DESTROYS)
     for flag, value in pairwise((*call.args, Word(""))):
         if re.fullmatch(r"-[a-zA-Z#]*o|--output(?:-dir)?", flag.text):
             call.add(*writing(value))
@@ -186,6 +188,8 @@ def curl(call: ShellCall) -> None:
 def wget(call: ShellCall) -> None:
     """Judge ``wget``, which writes a file unless told otherwise."""
     call.add(effects.USES_NETWORK)
+    if call.asks_to_delete():
+        call.add(effects.UNKNOWN_DESTROYS)
     call.add(*writing(call.option("O", "--output-document") or Word("a file")))
 
 

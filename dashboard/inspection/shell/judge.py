@@ -67,6 +67,7 @@ _NAMES_SHELL = re.compile(
 """How a program that nobody knows is told which other one to start."""
 
 _NAMES = re.compile(r"-{0,2}[A-Za-z][\w:-]*(?:=.*)?")
+_LOOSENS = re.compile(r"--(?:dangerously-[\w-]+|yolo|no-sandbox|skip-permissions)")
 _SEPARATORS = re.compile(r"[-_:.\d]+")
 _LISTS = {name: re.compile("|".join(lines)) for name, lines in SHELL_OPTIONS.looks.items()}
 _COMPUTED_NAME = doubt(
@@ -93,9 +94,7 @@ def may_tell(line: str) -> bool:
 def judge(call: ShellCall) -> None:
     """Write down what the command in ``call.args`` does; its first word names the program."""
     head, *args = call.args
-    if not _reads_certificate(call):
-        reads = _known_name(head.text.rpartition("/")[2]) in _READS_FILES
-        call.add(*touching(args, call.shell.folder if reads else ""))
+    _by_words(call)
     if (head.pattern and head.text != "[") or not head.known or head.guessed:
         call.add(_COMPUTED_NAME)
     if head.fetched:
@@ -116,7 +115,18 @@ def judge(call: ShellCall) -> None:
             (starter for starter in sorted(SHELL_COMMANDS.starters) if fnmatchcase(starter, name)),
             name,
         )
-    _by_name(replace(call, name=_known_name(name), args=tuple(args)), is_file=bool(slash))
+    if not folder.endswith("/etc"):  # no programs are kept there: `/etc/passwd` is none
+        _by_name(replace(call, name=_known_name(name), args=tuple(args)), is_file=bool(slash))
+
+
+def _by_words(call: ShellCall) -> None:
+    """Write down what a command's words say, whatever program they are for."""
+    head, *args = call.args
+    if any(_LOOSENS.fullmatch(word.text) for word in args):
+        call.add(effects.WITHOUT_PROTECTION)
+    if not _reads_certificate(call):
+        reads = _known_name(head.text.rpartition("/")[2]) in _READS_FILES
+        call.add(*touching(args, call.shell.folder if reads else ""))
 
 
 def _reads_certificate(call: ShellCall) -> bool:
@@ -229,6 +239,8 @@ def _go(call: ShellCall) -> None:
 
 def _whatever_its_arguments(call: ShellCall) -> None:
     call.add(*SHELL_COMMANDS.commands[call.name])
+    if call.name in SHELL_COMMANDS.fetching and call.asks_to_delete():
+        call.add(effects.UNKNOWN_DESTROYS)
     for word in call.args if call.name in SHELL_COMMANDS.scripted else ():
         file = replace(word, text=_ATTACHED.sub("", word.text))
         if file.process or names_input(file):

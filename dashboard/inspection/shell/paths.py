@@ -26,6 +26,19 @@ _SYSTEM = re.compile(
     r"|vimrc|inputrc|pythonrc\w*|condarc)$"
     r"|(?:.*/)?(?:authorized_keys|sudoers|crontab|\.git/config|sitecustomize\.py|usercustomize\.py)$"
 )
+_RUNS_LATER = re.compile(
+    r"(?:.*/)?(?:\.github/(?:workflows|actions)/.+|\.gitlab-ci\.ya?ml|\.circleci/.+|Jenkinsfile"
+    r"|azure-pipelines\.ya?ml|\.travis\.yml|\.drone\.yml|\.husky/.+|\.pre-commit-config\.yaml"
+    r"|lefthook\.ya?ml|\.envrc|\.vscode/(?:tasks|settings|launch)\.json|\.devcontainer/.+"
+    r"|\.devcontainer\.json|\.mcp\.json|\.(?:cursor|vscode|gemini)/mcp\.json"
+    r"|claude_desktop_config\.json|\.(?:claude|codex|gemini)/.+|\.claude\.json)$"
+)
+"""What a build server, an editor, a hook or an agent's host runs or obeys by itself."""
+
+_INSTRUCTS = re.compile(
+    r"(?:.*/)?(?:(?:CLAUDE(?:\.local)?|AGENTS|GEMINI|SKILL)\.md|\.cursorrules|\.cursor/rules/.+"
+    r"|\.windsurfrules|\.clinerules|\.github/copilot-instructions\.md)$"
+)
 _SECRETS = re.compile(
     r"(?:^|.*[/=:@])(?:\.ssh/(?:id_\w+|identity|.*\.pem)|id_(?:rsa|dsa|ecdsa|ed25519)|\.netrc|_netrc"
     r"|\.aws/credentials|\.pgpass|\.my\.cnf|\.git-credentials|\.docker/config\.json|\.npmrc|\.pypirc"
@@ -49,6 +62,8 @@ _EXAMPLES = re.compile(r"(?:.*[/:])?\.env\.(?:example|sample|template|dist)$")
 _PATTERN = re.compile(r"[*?\[{]")
 _WRITES_SYSTEM = FindingKind("system-change", Severity.HIGH, "writes-system-folder")
 _CONNECTS = FindingKind("network", Severity.HIGH, "connects-program")
+_WRITES_WHAT_RUNS = FindingKind("file-write", Severity.HIGH, "writes-what-runs")
+_WRITES_INSTRUCTIONS = FindingKind("file-write", Severity.MEDIUM, "writes-instructions")
 _DEPTH = 6
 """So many of the last parts of a path tell whether it usually holds credentials."""
 
@@ -64,6 +79,10 @@ def writing(target: Word) -> Iterator[FindingKind]:
         yield WRITES_DISK
     elif _SYSTEM.match(path) and not _HARMLESS.fullmatch(path):
         yield _WRITES_SYSTEM
+    elif _RUNS_LATER.match(path):
+        yield _WRITES_WHAT_RUNS
+    elif _INSTRUCTS.match(path):
+        yield _WRITES_INSTRUCTIONS
     elif not _HARMLESS.fullmatch(path):
         yield WRITES_FILE
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from dashboard.inspection import effects
 from dashboard.inspection.findings import Severity
-from dashboard.inspection.knowledge import GIT, SHELL_OPTIONS
+from dashboard.inspection.knowledge import GIT, SHELL_OPTIONS, VERBS
 from dashboard.inspection.notes import FindingKind, names
 from dashboard.inspection.shell.call import (
     MAYBE_AN_OPTION,
@@ -65,7 +65,11 @@ _CONTAINER_ESCAPES = re.compile(
     r"|.*docker\.sock"
     r"|(?:-v|--volume=|--mount=)?(?:.*(?:source|src)=)?/(?:etc|root|proc|sys|dev)?/?[:,]"
 )
-_ESCAPES = FindingKind("privilege-change", Severity.HIGH, "privileged-container")
+_ABOUT_ITSELF = names("config configure auth login logout completion help version")
+_DESTROYS = names("rb rmdirs deletefile deletion down")
+"""Words of such programs alone, beside those that say it anywhere."""
+
+_VERB = re.compile(r"[a-z][a-z0-9]*(?:[-_:][a-z0-9]+)*")
 _ENCODED = {"-encodedcommand", "-enc", "-ec", "-e"}
 
 
@@ -122,7 +126,7 @@ def containers(call: ShellCall) -> None:
     if host and not host.text.startswith("unix://"):
         call.add(effects.USES_NETWORK)
     if any(_CONTAINER_ESCAPES.match(word.text) for word in call.args):
-        call.add(_ESCAPES)
+        call.add(effects.LEAVES_CONTAINER)
 
 
 def cluster(call: ShellCall) -> None:
@@ -134,6 +138,22 @@ def cluster(call: ShellCall) -> None:
     about_secrets = any(_SECRETS.match(text) for text in texts[1:])
     if texts[:1] == ["get"] and about_secrets and form and not _NAMES_ONLY.fullmatch(form.text):
         call.add(effects.SHOWS_SECRETS)
+
+
+def asking(call: ShellCall) -> None:
+    """Judge a program that asks a service, such as ``aws``: whether that deletes something."""
+    call.add(effects.USES_NETWORK)
+    operands = call.operands(values="", names=SHELL_OPTIONS.asking_values)
+    texts = [word.text for word in operands[: SHELL_OPTIONS.asking[call.name]]]
+    if texts and (texts[0] in _ABOUT_ITSELF or call.has_flag("", "--dry-run", "--dryrun")):
+        return
+    verbs = VERBS.destroying | _DESTROYS
+    said = {verb for text in texts if _VERB.fullmatch(text) for verb in re.split("[-_:]", text)}
+    mirrors = "sync" in texts and (call.name == "rclone" or call.has_flag("", "--delete"))
+    if not verbs.isdisjoint(said) or mirrors:
+        call.add(effects.DELETES_SERVICES)
+    if call.asks_to_delete():
+        call.add(effects.UNKNOWN_DESTROYS)
 
 
 def git(call: ShellCall) -> None:
@@ -245,6 +265,7 @@ HANDLERS: Handlers = {
     subcommands: SHELL_OPTIONS.subcommands.keys() - _STARTS_CONTAINERS - _CLUSTERS,
     cluster: _CLUSTERS,
     containers: _STARTS_CONTAINERS,
+    asking: SHELL_OPTIONS.asking.keys(),
     git: names("git"),
     ssh: names("ssh autossh"),
     rsync: names("rsync scp"),
