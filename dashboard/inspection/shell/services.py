@@ -66,6 +66,7 @@ _CONTAINER_ESCAPES = re.compile(
     r"|(?:-v|--volume=|--mount=)?(?:.*(?:source|src)=)?/(?:etc|root|proc|sys|dev)?/?[:,]"
 )
 _ABOUT_ITSELF = names("config configure auth login logout completion help version")
+_TELLS_ONLY = names("help --help --dry-run --dryrun")
 _DESTROYS = names("rb rmdirs deletefile deletion down")
 """Words of such programs alone, beside those that say it anywhere."""
 
@@ -145,7 +146,7 @@ def asking(call: ShellCall) -> None:
     call.add(effects.USES_NETWORK)
     operands = call.operands(values="", names=SHELL_OPTIONS.asking_values)
     texts = [word.text for word in operands[: SHELL_OPTIONS.asking[call.name]]]
-    if texts and (texts[0] in _ABOUT_ITSELF or call.has_flag("", "--dry-run", "--dryrun")):
+    if texts and (texts[0] in _ABOUT_ITSELF or _does_nothing(call)):
         return
     verbs = VERBS.destroying | _DESTROYS
     said = {verb for text in texts if _VERB.fullmatch(text) for verb in re.split("[-_:]", text)}
@@ -154,6 +155,12 @@ def asking(call: ShellCall) -> None:
         call.add(effects.DELETES_SERVICES)
     if call.asks_to_delete():
         call.add(effects.UNKNOWN_DESTROYS)
+
+
+def _does_nothing(call: ShellCall) -> bool:
+    """Whether the last word has a program only tell; a word before it may be what takes it."""
+    *_, before, word = (Word(""), *call.args)
+    return word.text in _TELLS_ONLY and word.known and not before.text.startswith("-")
 
 
 def git(call: ShellCall) -> None:
