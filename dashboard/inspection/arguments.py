@@ -207,8 +207,8 @@ def _verb_of_editor(tool_words: list[str], arguments: Mapping[str, Any]) -> str:
     if _EDITS.isdisjoint(tool_words):
         return ""
     spelled = {words(key): value for key, value in sorted(arguments.items())}
-    told = [spelled.get(name) for name in ("command", "operation", "action", "op")]
-    verb = next((words(value) for value in told if isinstance(value, str)), "").partition("_")[0]
+    values = [spelled.get(name) for name in ("command", "operation", "action", "op")]
+    verb = next((words(value) for value in values if isinstance(value, str)), "").partition("_")[0]
     return verb if verb in _WRITES_FILES | _DELETES else ""
 
 

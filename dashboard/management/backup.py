@@ -384,9 +384,9 @@ def _administering(*, in_one_step: bool = False) -> Iterator[Any]:
     """
     import psycopg  # noqa: PLC0415 - not installed where only SQLite is used
 
-    values = {**_access(), "dbname": _MAINTENANCE, "autocommit": not in_one_step}
+    address = psycopg.conninfo.make_conninfo(**_access(), dbname=_MAINTENANCE)
     try:
-        with psycopg.connect(**values) as administrator:
+        with psycopg.connect(address, autocommit=not in_one_step) as administrator:
             yield administrator.execute
     except psycopg.Error as error:
         raise CommandError(f"PostgreSQL refused it: {str(error).strip()}") from None

@@ -143,8 +143,8 @@ class Calls:
         if name in _REQUESTS and node.args:
             texts = self.context.evaluator.texts(node.args[0])
             return any(text.value.upper() == "DELETE" for text in texts)
-        said = {word.lower() for word in _NAME_WORDS.findall(name)}
-        return not (VERBS.destroying_options | _ENDS_REMOTELY).isdisjoint(said)
+        verbs = {word.lower() for word in _NAME_WORDS.findall(name)}
+        return not (VERBS.destroying_options | _ENDS_REMOTELY).isdisjoint(verbs)
 
     def _unpickles(self, node: ast.Call) -> bool:
         """Whether a call allows objects that may run code, whoever reads them."""

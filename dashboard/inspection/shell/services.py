@@ -148,10 +148,9 @@ def asking(call: ShellCall) -> None:
     texts = [word.text for word in operands[: SHELL_OPTIONS.asking[call.name]]]
     if texts and (texts[0] in _ABOUT_ITSELF or _does_nothing(call)):
         return
-    verbs = VERBS.destroying | _DESTROYS
-    said = {verb for text in texts if _VERB.fullmatch(text) for verb in re.split("[-_:]", text)}
+    verbs = {verb for text in texts if _VERB.fullmatch(text) for verb in re.split("[-_:]", text)}
     mirrors = "sync" in texts and (call.name == "rclone" or call.has_flag("", "--delete"))
-    if not verbs.isdisjoint(said) or mirrors:
+    if not verbs.isdisjoint(VERBS.destroying | _DESTROYS) or mirrors:
         call.add(effects.DELETES_SERVICES)
     if call.asks_to_delete():
         call.add(effects.UNKNOWN_DESTROYS)
@@ -159,8 +158,8 @@ def asking(call: ShellCall) -> None:
 
 def _does_nothing(call: ShellCall) -> bool:
     """Whether the last word has a program only tell; a word before it may be what takes it."""
-    *_, before, word = (Word(""), *call.args)
-    return word.text in _TELLS_ONLY and word.known and not before.text.startswith("-")
+    *_, option, word = (Word(""), *call.args)
+    return word.text in _TELLS_ONLY and word.known and not option.text.startswith("-")
 
 
 def git(call: ShellCall) -> None:

@@ -174,16 +174,16 @@ class AgentTurn:
         """
         if isinstance(error, GeneratorExit):  # nothing can be awaited any more
             return
-        last = run.raised(error)
+        report = run.raised(error)
         ends = {
-            name: {**self.ends.get(name, last), "within_s": last["within_s"]}
+            name: {**self.ends.get(name, report), "within_s": report["within_s"]}
             for name in self.answers
         }
         answers = {name: self.answers.pop(name) for name in ends}
         client = self.asker.client
-        reports = [tell(client, [answers[name]], ends[name]) for name in ends]
+        tellings = [tell(client, [answers[name]], ends[name]) for name in ends]
         # A task of its own, so that a cancelled run is reported too.
-        await asyncio.shield(asyncio.gather(*reports))
+        await asyncio.shield(asyncio.gather(*tellings))
         if within := ours(error):
             raise within from None
 
