@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from approval_client import _flow as flows
 from approval_client._answers import Access, Answer
 from approval_client._calls import Call, Finished, Flow, Received, Sleep, Tell
+from approval_client._deadlines import Deadline
 from approval_client._driver import STOPPED, Driver, failure, not_read_on, reply, unusable
 from approval_client._flow import Conversation
 from approval_client._from_autogen import to_request
@@ -98,6 +99,7 @@ class Client(Driver):
         self._of_environment = usual and options == (None,) * len(options)
         self._transport = transport
         self._sleep = sleep
+        self._deadline = Deadline()
         self._lock = threading.Lock()
         self._http: httpx2.Client | None = None
         self._users = 0
@@ -273,7 +275,8 @@ class Client(Driver):
                 return self._drive(http, flow)
             except BaseException:
                 if talk is not None and withdraw:
-                    with suppress(Exception):
+                    until = time.monotonic() + flows.FAREWELL_S
+                    with suppress(Exception), self._deadline.set(until):
                         self._drive(http, talk.withdraw(STOPPED))
                 raise
 
@@ -307,7 +310,7 @@ class Client(Driver):
 
     def _exchange(self, http: httpx2.Client, call: Call, traced: Mapping[str, str]) -> Received:
         until, body = time.monotonic() + call.limit_s, bytearray()
-        with http.stream(**self._arguments(call, traced)) as response:
+        with self._deadline.set(until), http.stream(**self._arguments(call, traced)) as response:
             if (
                 trouble := not_read_on(response, 0, until)
             ) is not None:  # a little may unpack to a lot
@@ -334,6 +337,7 @@ class Client(Driver):
                     self._http = httpx2.Client(transport=self._transport, **options)
                 except Exception as error:
                     raise unusable(error) from error
+                self._deadline.keep(self._http)
             self._users += 1
             return self._http
 
