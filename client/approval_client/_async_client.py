@@ -88,8 +88,7 @@ class AsyncClient(Driver):
         self._of_environment = usual and options == (None,) * len(options)
         self._transport = transport
         self._sleep = sleep
-        self._shared: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictionary()
-        self._farewells: set[asyncio.Task[None]] = set()
+        self._leave_the_connections()
 
     async def __aenter__(self) -> Self:
         self._acquire()
@@ -181,6 +180,10 @@ class AsyncClient(Driver):
             return for_model(await self.request_approval(to_request(request)))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is a rejection
             return refusal(error)
+
+    def _leave_the_connections(self) -> None:
+        self._shared: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictionary()
+        self._farewells: set[asyncio.Task[None]] = set()
 
     async def _decided(self, reading: flows.Reading) -> AsyncIterator[Answer]:
         while not reading.over:
@@ -287,7 +290,9 @@ class AsyncClient(Driver):
 
     async def _release(self) -> None:
         loop = asyncio.get_running_loop()
-        shared = self._shared[loop]
+        shared = self._shared.get(loop)
+        if shared is None:  # it was acquired by the process that this one was forked from
+            return
         shared.users -= 1
         if shared.users == 0:
             del self._shared[loop]

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from approval_client._calls import MAX_ANSWER_BYTES, Call, Contact, Failure, Reply, Timing
 from approval_client._errors import NotConfigured
@@ -151,6 +152,7 @@ class Driver:
         self._timing = Timing(clock=clock, contact=Contact(self._settings.url))
         self._listeners = Listeners()
         self._listen(on_pending, on_decided)
+        _clients.add(self)
 
     def __copy__(self) -> Self:
         return self  # one client may be shared by everything in its process
@@ -197,10 +199,14 @@ class Driver:
         clone._connections_of_its_own()
         clone._listen(on_pending, on_decided)
         clone._of_environment = False
+        _clients.add(clone)
         return clone
 
     def _connections_of_its_own(self) -> None:
         """Share none with the client that this was made of, unless they can be shared."""
+
+    def _leave_the_connections(self) -> None:
+        """Leave them to the process that this one was forked from, which goes on with them."""
 
     def _listen(self, on_pending: Listener | None, on_decided: Listener | None) -> None:
         for listener in (on_pending, on_decided):
@@ -244,6 +250,20 @@ class Driver:
             "headers": {**traced, **call.headers()},
             "timeout": httpx2.Timeout(call.timeout_s),
         }
+
+
+_clients: WeakSet[Driver] = WeakSet()
+
+
+def _after_fork() -> None:
+    # A lock may be held by a thread that is not in this process, and an answer on a connection may
+    # be for the other one.
+    for client in _clients:
+        client._leave_the_connections()  # noqa: SLF001 - one package
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 TOO_SLOW = Failure("its answer took too long")

@@ -103,13 +103,14 @@ class Client(Driver):
         self._lock = threading.Lock()
         self._http: httpx2.Client | None = None
         self._users = 0
+        self._entered: list[httpx2.Client] = []  # of each ``with`` that has begun
 
     def __enter__(self) -> Self:
-        self._acquire()
+        self._entered.append(self._acquire())
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._release()
+        self._release(self._entered.pop())
 
     def request_approval(
         self,
@@ -261,6 +262,10 @@ class Client(Driver):
             return refusal(error)
 
     def _connections_of_its_own(self) -> None:
+        self._leave_the_connections()
+        self._entered = []
+
+    def _leave_the_connections(self) -> None:
         self._lock, self._http, self._users = threading.Lock(), None, 0
 
     def _decided(self, reading: flows.Reading) -> Iterator[Answer]:
@@ -327,7 +332,7 @@ class Client(Driver):
         try:
             yield http
         finally:
-            self._release()
+            self._release(http)
 
     def _acquire(self) -> httpx2.Client:
         with self._lock:
@@ -341,10 +346,12 @@ class Client(Driver):
             self._users += 1
             return self._http
 
-    def _release(self) -> None:
+    def _release(self, http: httpx2.Client) -> None:
         with self._lock:
+            if http is not self._http:  # of the process that this one was forked from
+                return
             self._users -= 1
-            if self._users == 0 and self._http is not None:
+            if self._users == 0:
                 if self._transport is None:
-                    self._http.close()
+                    http.close()
                 self._http = None
