@@ -156,9 +156,18 @@ def hidden_in(value: Any) -> str:
     if not _is_plain(value, base):
         instead = f": pass {base.__name__}() of it" if base else ""
         return f"a {type(value).__name__} may hold more than can be shown{instead}"
+    if isinstance(value, OrderedDict) and list(value) != sorted(value):
+        return "the order of an OrderedDict is not shown: pass a dict, or a list of pairs"
     if isinstance(value, dict):
         return _first_of((name, hidden_in(name) or hidden_in(value[name])) for name in value)
     return _first_of(enumerate(map(hidden_in, value))) if base in {list, tuple} else ""
+
+
+def order_of(value: Any) -> Any:
+    """Return the names in a value in their order, which the digest of it does not tell."""
+    if isinstance(value, dict):
+        return [(name, order_of(member)) for name, member in value.items()]
+    return [order_of(member) for member in value] if isinstance(value, list | tuple) else None
 
 
 def _is_plain(value: Any, base: type | None) -> bool:

@@ -142,7 +142,7 @@ ASKED = {
     "an integer of 64 bits": (2**64 + 1, 2**64 + 1),
     "a double": (0.1, 0.1),
     "minus zero": (-0.0, -0.0),
-    "an ordered dictionary": (collections.OrderedDict(b=1, a=2), {"a": 2, "b": 1}),
+    "an ordered dictionary": (collections.OrderedDict(a=2, b=1), {"a": 2, "b": 1}),
     "a dictionary with defaults": (collections.defaultdict(list, a=[1]), {"a": [1]}),
     "a dictionary that counts": (collections.Counter("aab"), {"a": 2, "b": 1}),
     "a text of a type that changes nothing": (UserId("u1"), "u1"),
@@ -156,6 +156,10 @@ REFUSED = {
     "a text in a list": ([Name("rm -rf /")], "x: 0: a Name may hold more"),
     "a name of a member": ({Name("rm -rf /"): 1}, "a Name may hold more"),
     "a form": (MultiValueDict({"to": ["mallory", "alice"]}), "a MultiValueDict may hold more"),
+    "an ordered dictionary in another order than it is shown": (
+        [collections.OrderedDict(b=1, a=2)],
+        "x: 0: the order of an OrderedDict is not shown",
+    ),
     "a dictionary that hides a member": (Hiding(a=1, x="rm"), "a Hiding may hold more"),
     "a dictionary with attributes": (Noted(a=1), "a Noted may hold more"),
     "a dictionary with attributes that is ordered": (
