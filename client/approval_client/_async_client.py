@@ -122,14 +122,14 @@ class AsyncClient(Driver):
         self, pending: Pending, *, withdraw: bool = True, heard: flows.Heard | None = None
     ) -> ApprovalResponse:
         """Wait for what was submitted, like ``Client.wait``."""
-        talk = self._conversation(pending.request, pending.idempotency_key, heard)
+        talk = self._conversation(pending.request, pending.idempotency_key or None, heard)
         return await self._converse(talk, talk.resume(pending.id), withdraw=withdraw)
 
     async def decided(
         self, pending: Pending, *, withdraw: bool = True, heard: flows.Heard | None = None
     ) -> ApprovalResponse:
         """Wait, and use no approval: ``approved`` stays False until ``start``."""
-        talk = self._conversation(pending.request, pending.idempotency_key, heard)
+        talk = self._conversation(pending.request, pending.idempotency_key or None, heard)
         return await self._converse(talk, talk.decided(pending.id), withdraw=withdraw)
 
     async def start(self, response: ApprovalResponse) -> ApprovalResponse:

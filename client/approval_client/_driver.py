@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
+from approval_client._accepted import is_key
 from approval_client._calls import MAX_ANSWER_BYTES, Call, Contact, Failure, Reply, Timing
-from approval_client._errors import NotConfigured
+from approval_client._errors import NotConfigured, RequestRefused
 from approval_client._flow import Conversation, Heard
 from approval_client._models import ApprovalRequest, Asked
 from approval_client._runs import in_run
@@ -232,7 +233,7 @@ class Driver:
     def _conversation(
         self, request: ApprovalRequest | Asked, key: str | None = None, heard: Heard | None = None
     ) -> Conversation:
-        key = key or uuid.uuid4().hex
+        key = uuid.uuid4().hex if key is None else _usable(key)
         # Whoever hears every answer shows them, so the line on standard error is left out.
         listener = None if heard is None else self._listeners.on_pending or (lambda _: None)
         listeners = (
@@ -250,6 +251,23 @@ class Driver:
             "headers": {**traced, **call.headers()},
             "timeout": httpx2.Timeout(call.timeout_s),
         }
+
+
+def _usable(key: str) -> str:
+    """Return an idempotency key.
+
+    Raises:
+        RequestRefused: The dashboard would refuse it, or it could not be sent at all.
+    """
+    if isinstance(key, str) and is_key(key):
+        return key
+    reason = "it needs 1 to 200 visible characters of ASCII, without blanks and line breaks"
+    raise RequestRefused(
+        f"The idempotency key {key!a:.60} cannot be used: {reason}. Nothing was sent and nothing "
+        "was approved. Strip it, or take a digest of it.",
+        code="invalid",
+        detail=reason,
+    )
 
 
 _clients: WeakSet[Driver] = WeakSet()
@@ -312,6 +330,8 @@ def failure(error: httpx2.HTTPError) -> Failure:
         return Failure(
             f"{name}{detail}", stranger="it does not speak TLS; try http:// instead of https://"
         )
+    if isinstance(error, httpx2.LocalProtocolError):
+        return Failure(name, unsendable=True)
     if isinstance(error, httpx2.RemoteProtocolError) and str(error).startswith("illegal"):
         return Failure(
             name, stranger="it does not answer in HTTP; try https:// instead of http://"

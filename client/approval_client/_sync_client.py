@@ -151,7 +151,7 @@ class Client(Driver):
             withdraw: Withdraw the request if the wait is interrupted.
             heard: Called with every answer while nobody has decided.
         """
-        talk = self._conversation(pending.request, pending.idempotency_key, heard)
+        talk = self._conversation(pending.request, pending.idempotency_key or None, heard)
         return self._converse(talk, talk.resume(pending.id), withdraw=withdraw)
 
     def decided(
@@ -162,7 +162,7 @@ class Client(Driver):
         For something that runs later than it was decided. A hold, the end of the approval's
         validity and its being taken back stop it in between.
         """
-        talk = self._conversation(pending.request, pending.idempotency_key, heard)
+        talk = self._conversation(pending.request, pending.idempotency_key or None, heard)
         return self._converse(talk, talk.decided(pending.id), withdraw=withdraw)
 
     def start(self, response: ApprovalResponse) -> ApprovalResponse:

@@ -249,6 +249,14 @@ def test_the_same_key_asks_once(yes):
     assert len(ids) == 1
 
 
+@pytest.mark.parametrize("key", ["", "k\n", "refund 1"])
+def test_a_key_that_cannot_be_sent_asks_nothing(yes, key):
+    done = yes("ask", "-c", "x", "--key", key)
+
+    assert (done.exit_code, yes.fake.calls) == (96, [])
+    assert "Nothing was sent" in done.stderr
+
+
 def test_waiting_for_it_uses_the_approval(yes):
     assert yes("wait", yes.asked()).exit_code == 0
     assert yes.fake.approvals[0].started == 1
