@@ -181,6 +181,10 @@ class AsyncClient(Driver):
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is a rejection
             return refusal(error)
 
+    async def _begin(self, response: ApprovalResponse) -> ApprovalResponse:
+        """Start an approval whose content an adapter bound to what its framework calls."""
+        return await self._converse(None, flows.begin(response, self._timing))
+
     def _leave_the_connections(self) -> None:
         self._shared: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictionary()
         self._farewells: set[asyncio.Task[None]] = set()

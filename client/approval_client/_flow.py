@@ -481,7 +481,7 @@ class Conversation:
         return unused(self._request, answer, decision)
 
     def _use(self, response: ApprovalResponse) -> Flow[ApprovalResponse]:
-        return start(response, self._timing, until=self._deadline, over_at=self._over_at)
+        return begin(response, self._timing, until=self._deadline, over_at=self._over_at)
 
     def _insist(self, call: Call) -> Flow[Answer]:
         def doubt(answer: Answer) -> str:
@@ -510,7 +510,28 @@ class Conversation:
         return digest(body["kind"], body["content"]) == answer.digest
 
 
-def start(
+def start(response: ApprovalResponse, timing: Timing) -> Flow[ApprovalResponse]:
+    """Use an approval that was handed out, if its content is still what was approved.
+
+    Raises:
+        DigestMismatch: It is not. Nothing was sent, so the approval can still be used.
+    """
+    if response.content is not None and not _is_whole(response):
+        raise DigestMismatch(
+            "The content of the response was changed after it was decided. Nothing was started. "
+            "Wait for the decision again, or ask for the content you want."
+        )
+    return begin(response, timing)
+
+
+def _is_whole(response: ApprovalResponse) -> bool:
+    try:  # the digest is of the kind too, which a response does not name
+        return response.digest in {digest(kind, response.content) for kind in Kind}
+    except (TypeError, JsonError, RecursionError):  # it is not JSON any more
+        return False
+
+
+def begin(
     response: ApprovalResponse,
     timing: Timing,
     *,
@@ -518,6 +539,8 @@ def start(
     over_at: float | None = None,
 ) -> Flow[ApprovalResponse]:
     """Use an approval. It counts only after the dashboard has recorded that it was used.
+
+    Whoever calls it has made sure of the content.
 
     Args:
         response: The approval.
