@@ -23,53 +23,67 @@ else:
 _PIECE = 1 << 16  # bytes that are written at a time
 
 
-class Deadline(threading.local):
+class _Deadline(threading.local):
     """When the exchange of this thread must be over, on ``time.monotonic``."""
 
     at = math.inf
 
-    @contextmanager
-    def set(self, at: float) -> Iterator[None]:
-        """Set it for a while, but no later than it is."""
-        outer_at, self.at = self.at, min(at, self.at)
-        try:
-            yield
-        finally:
-            self.at = outer_at
-
-    def left_s(self, timeout_s: float | None, error: type[httpx2.TimeoutException]) -> float:
-        """Return how long a step may take at most.
+    def left_s(self, timeout_s: float | None, error: type[httpx2.TimeoutException]) -> Any:
+        """Return how long a step may take at most; None for as long as it likes.
 
         Raises:
             httpx2.TimeoutException: There is no time left; it is of the type ``error``.
         """
+        if self.at == math.inf:
+            return timeout_s
         left_s = self.at - time.monotonic()
         if left_s <= 0:
             raise error("The exchange took too long.")
         return left_s if timeout_s is None else min(timeout_s, left_s)
 
-    def keep(self, http: httpx2.Client) -> None:
-        """Have the connections of ``http`` keep it, also those to proxies.
 
-        httpx2 takes no network backend, so this reaches into it. ``tests/client/test_deadlines``
-        fails when a version of httpx2 or httpcore2 names these members otherwise.
-        """
-        for transport in (http._transport, *http._mounts.values()):  # noqa: SLF001 - see above
-            if isinstance(transport, httpx2.HTTPTransport):
-                pool: Any = transport._pool  # noqa: SLF001 - see above
-                pool._network_backend = _Backend(pool._network_backend, self)  # noqa: SLF001 - see above
+_deadline = _Deadline()
+
+
+@contextmanager
+def deadline(at: float) -> Iterator[None]:
+    """Have what this thread exchanges be over at a moment, or before if that was said already."""
+    outer_at, _deadline.at = _deadline.at, min(at, _deadline.at)
+    try:
+        yield
+    finally:
+        _deadline.at = outer_at
+
+
+def keep(http: httpx2.Client) -> None:
+    """Have the connections of ``http`` keep the deadline, also those to proxies.
+
+    httpx2 takes no network backend, so this reaches into it. Where a version names these members
+    otherwise, the limits are those of each read again, and ``tests/client/test_deadlines`` fails.
+    """
+    transports = getattr(http, "_transport", None), *getattr(http, "_mounts", {}).values()
+    for transport in transports:
+        pool = getattr(transport, "_pool", None)
+        backend = getattr(pool, "_network_backend", None)
+        if backend is not None and not isinstance(backend, _Backend):
+            vars(pool)["_network_backend"] = _Backend(backend)
 
 
 class _Backend:
     """Opens connections, as httpcore2's ``NetworkBackend``."""
 
-    def __init__(self, backend: Any, deadline: Deadline) -> None:
-        self._backend, self._deadline = backend, deadline
+    def __init__(self, backend: Any) -> None:
+        self._backend = backend
 
     def connect_tcp(self, *args: Any, timeout: float | None = None, **kwargs: Any) -> _Stream:
-        left_s = self._deadline.left_s(timeout, httpx2.ConnectTimeout)
-        stream = self._backend.connect_tcp(*args, timeout=left_s, **kwargs)
-        return _Stream(stream, self._deadline)
+        left_s = _deadline.left_s(timeout, httpx2.ConnectTimeout)
+        return _Stream(self._backend.connect_tcp(*args, timeout=left_s, **kwargs))
+
+    def connect_unix_socket(
+        self, *args: Any, timeout: float | None = None, **kwargs: Any
+    ) -> _Stream:
+        left_s = _deadline.left_s(timeout, httpx2.ConnectTimeout)
+        return _Stream(self._backend.connect_unix_socket(*args, timeout=left_s, **kwargs))
 
     def sleep(self, seconds: float) -> None:
         self._backend.sleep(seconds)
@@ -78,16 +92,16 @@ class _Backend:
 class _Stream:
     """One connection, as httpcore2's ``NetworkStream``."""
 
-    def __init__(self, stream: Any, deadline: Deadline) -> None:
-        self._stream, self._deadline = stream, deadline
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
 
     def read(self, max_bytes: int, timeout: float | None = None) -> Any:
-        left_s = self._deadline.left_s(timeout, httpx2.ReadTimeout)
+        left_s = _deadline.left_s(timeout, httpx2.ReadTimeout)
         return self._stream.read(max_bytes, left_s)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         for start in range(0, len(buffer), _PIECE):
-            left_s = self._deadline.left_s(timeout, httpx2.WriteTimeout)
+            left_s = _deadline.left_s(timeout, httpx2.WriteTimeout)
             self._stream.write(buffer[start : start + _PIECE], left_s)
 
     def start_tls(
@@ -96,9 +110,8 @@ class _Stream:
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> _Stream:
-        left_s = self._deadline.left_s(timeout, httpx2.ConnectTimeout)
-        stream = self._stream.start_tls(ssl_context, server_hostname, left_s)
-        return _Stream(stream, self._deadline)
+        left_s = _deadline.left_s(timeout, httpx2.ConnectTimeout)
+        return _Stream(self._stream.start_tls(ssl_context, server_hostname, left_s))
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)

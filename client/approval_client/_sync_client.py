@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from approval_client import _flow as flows
 from approval_client._answers import Access, Answer
 from approval_client._calls import Call, Finished, Flow, Received, Sleep, Tell
-from approval_client._deadlines import Deadline
+from approval_client._deadlines import deadline, keep
 from approval_client._driver import STOPPED, Driver, failure, not_read_on, reply, unusable
 from approval_client._flow import Conversation
 from approval_client._from_autogen import to_request
@@ -99,7 +99,6 @@ class Client(Driver):
         self._of_environment = usual and options == (None,) * len(options)
         self._transport = transport
         self._sleep = sleep
-        self._deadline = Deadline()
         self._lock = threading.Lock()
         self._http: httpx2.Client | None = None
         self._users = 0
@@ -281,7 +280,7 @@ class Client(Driver):
             except BaseException:
                 if talk is not None and withdraw:
                     until = time.monotonic() + flows.FAREWELL_S
-                    with suppress(Exception), self._deadline.set(until):
+                    with suppress(Exception), deadline(until):
                         self._drive(http, talk.withdraw(STOPPED))
                 raise
 
@@ -315,7 +314,7 @@ class Client(Driver):
 
     def _exchange(self, http: httpx2.Client, call: Call, traced: Mapping[str, str]) -> Received:
         until, body = time.monotonic() + call.limit_s, bytearray()
-        with self._deadline.set(until), http.stream(**self._arguments(call, traced)) as response:
+        with deadline(until), http.stream(**self._arguments(call, traced)) as response:
             if (
                 trouble := not_read_on(response, 0, until)
             ) is not None:  # a little may unpack to a lot
@@ -342,7 +341,7 @@ class Client(Driver):
                     self._http = httpx2.Client(transport=self._transport, **options)
                 except Exception as error:
                     raise unusable(error) from error
-                self._deadline.keep(self._http)
+                keep(self._http)
             self._users += 1
             return self._http
 

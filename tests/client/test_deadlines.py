@@ -5,6 +5,7 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 
+import httpx2
 import pytest
 
 from approval_client import Client
@@ -67,6 +68,14 @@ def test_nor_is_one_that_drips_through_a_proxy(monkeypatch):
         failure = client._converse(None, call(0.05))
 
     assert failure.detail.startswith("ReadTimeout")
+
+
+def test_nor_over_a_transport_that_was_given():
+    with dripping(*DRIPS["a header"]) as url, httpx2.HTTPTransport() as transport:
+        client = Client(url, "dash_x", transport=transport)
+        failures = [client._converse(None, call(0.05)) for _ in range(2)]
+
+    assert [failure.detail.split(":")[0] for failure in failures] == ["ReadTimeout"] * 2
 
 
 def test_a_farewell_is_over_in_time_although_each_of_its_calls_may_take_longer(monkeypatch):
