@@ -88,8 +88,7 @@ class AsyncClient(Driver):
         self._of_environment = usual and options == (None,) * len(options)
         self._transport = transport
         self._sleep = sleep
-        self._shared: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictionary()
-        self._farewells: set[asyncio.Task[None]] = set()
+        self._leave_the_connections()
 
     async def __aenter__(self) -> Self:
         self._acquire()
@@ -123,14 +122,14 @@ class AsyncClient(Driver):
         self, pending: Pending, *, withdraw: bool = True, heard: flows.Heard | None = None
     ) -> ApprovalResponse:
         """Wait for what was submitted, like ``Client.wait``."""
-        talk = self._conversation(pending.request, pending.idempotency_key, heard)
+        talk = self._conversation(pending.request, pending.idempotency_key or None, heard)
         return await self._converse(talk, talk.resume(pending.id), withdraw=withdraw)
 
     async def decided(
         self, pending: Pending, *, withdraw: bool = True, heard: flows.Heard | None = None
     ) -> ApprovalResponse:
         """Wait, and use no approval: ``approved`` stays False until ``start``."""
-        talk = self._conversation(pending.request, pending.idempotency_key, heard)
+        talk = self._conversation(pending.request, pending.idempotency_key or None, heard)
         return await self._converse(talk, talk.decided(pending.id), withdraw=withdraw)
 
     async def start(self, response: ApprovalResponse) -> ApprovalResponse:
@@ -181,6 +180,14 @@ class AsyncClient(Driver):
             return for_model(await self.request_approval(to_request(request)))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is a rejection
             return refusal(error)
+
+    async def _begin(self, response: ApprovalResponse) -> ApprovalResponse:
+        """Start an approval whose content an adapter bound to what its framework calls."""
+        return await self._converse(None, flows.begin(response, self._timing))
+
+    def _leave_the_connections(self) -> None:
+        self._shared: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictionary()
+        self._farewells: set[asyncio.Task[None]] = set()
 
     async def _decided(self, reading: flows.Reading) -> AsyncIterator[Answer]:
         while not reading.over:
@@ -287,7 +294,9 @@ class AsyncClient(Driver):
 
     async def _release(self) -> None:
         loop = asyncio.get_running_loop()
-        shared = self._shared[loop]
+        shared = self._shared.get(loop)
+        if shared is None:  # it was acquired by the process that this one was forked from
+            return
         shared.users -= 1
         if shared.users == 0:
             del self._shared[loop]

@@ -141,11 +141,13 @@ class Failure:
     Attributes:
         stranger: Why what answers there is no dashboard, where that is certain.
         untrusted: Why its certificate is not trusted, where that is what failed.
+        unsendable: What was to be sent is not valid HTTP, so nothing was.
     """
 
     detail: str
     stranger: str = ""
     untrusted: str = ""
+    unsendable: bool = False
 
 
 Received: TypeAlias = Reply | Failure | None
@@ -271,9 +273,7 @@ def _read(
 ) -> T | Trouble:
     contact.heard(received)
     if not isinstance(received, Reply):
-        if received is not None and not contact.reached:
-            _doubt_contact(received, contact)
-        return Trouble(received.detail if received else "there was no reply")
+        return _without_reply(call, received, contact)
     status = received.status
     if not contact.reached and (reason := _why_stranger(received, understand)):
         _refuse_stranger(contact, reason)
@@ -296,6 +296,21 @@ def _read(
     if _REFUSALS_FROM <= status < _FAILURES_FROM and status not in _TRY_AGAIN:
         _refuse(call, received)
     return Trouble(f"it answered HTTP {status}", _seconds(received.retry_after))
+
+
+def _without_reply(call: Call, failure: Failure | None, contact: Contact) -> Trouble:
+    if failure is None:
+        return Trouble("there was no reply")
+    if failure.unsendable:
+        raise RequestRefused(
+            f"{call.method} {call.path} cannot be sent, because it would not be valid HTTP "
+            f"({failure.detail}). Nothing was sent and nothing was approved. Sending the same "
+            "again will not help.",
+            code="invalid",
+        )
+    if not contact.reached:
+        _doubt_contact(failure, contact)
+    return Trouble(failure.detail)
 
 
 def _other_protocol(header: str) -> str:

@@ -12,7 +12,7 @@ from approval_client._async_client import AsyncClient
 from approval_client._defaults import default_async_client, default_client
 from approval_client._errors import DigestMismatch, not_approved
 from approval_client._flow import check_size
-from approval_client._functions import Call, Target, hidden_in, target_of
+from approval_client._functions import Call, Target, hidden_in, order_of, target_of
 from approval_client._models import (
     ApprovalRequest,
     ApprovalResponse,
@@ -170,14 +170,22 @@ class _Gate:
             )
         return request, {"idempotency_key": key}
 
-    def admitted(self, response: ApprovalResponse, call: Call, whole: Call) -> Call:
-        """Return what to run with, after making sure that it is what was approved."""
+    def order(self, whole: Call) -> Any:
+        """Return in which order the members of the arguments stand, where they are shown."""
+        return None if self.asks["arguments"] else order_of(self.target.shown(whole))
+
+    def admitted(self, response: ApprovalResponse, call: Call, whole: Call, order: Any) -> Call:
+        """Return what to run with, after making sure that it is what was approved.
+
+        People see members sorted by name, so a member that moves meanwhile changes no digest, and
+        may still change what is done first: ``order`` is the one that was asked.
+        """
         if response.approved is not True:
             raise not_approved(response)
         if response.edited:
             return self.target.rebound(call[0], response)
         content = {"tool": self.tool, "arguments": self._json(call, whole)}
-        if digest(Kind.TOOL_CALL, content) != response.digest:
+        if digest(Kind.TOOL_CALL, content) != response.digest or self.order(whole) != order:
             raise DigestMismatch(
                 f"The arguments of {self.tool} changed while it waited for approval. It was not "
                 "run. Call it again with the arguments you want.",
@@ -214,9 +222,10 @@ def _blocking(gate: _Gate) -> Callable[..., Any]:
         call = gate.target.call(args, kwargs)
         whole = gate.target.whole(call)
         request, key = gate.question(call, whole)
+        order = gate.order(whole)
         client = (gate.client or default_client()).telling(**gate.listeners)
         response = client.request_approval(request, **key)
-        args, kwargs = gate.admitted(response, call, whole)
+        args, kwargs = gate.admitted(response, call, whole, order)
         run = Run()
         try:
             result = whole_result(gate.tool, gate.target.function(*args, **kwargs))
@@ -234,9 +243,10 @@ def _asynchronous(gate: _Gate) -> Callable[..., Any]:
         call = gate.target.call(args, kwargs)
         whole = gate.target.whole(call)
         request, key = gate.question(call, whole)
+        order = gate.order(whole)
         client = (gate.client or default_async_client()).telling(**gate.listeners)
         response = await client.request_approval(request, **key)
-        args, kwargs = gate.admitted(response, call, whole)
+        args, kwargs = gate.admitted(response, call, whole, order)
         run = Run()
         try:
             result = whole_result(gate.tool, await gate.target.function(*args, **kwargs))

@@ -11,9 +11,11 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
+from approval_client._accepted import is_key
 from approval_client._calls import MAX_ANSWER_BYTES, Call, Contact, Failure, Reply, Timing
-from approval_client._errors import NotConfigured
+from approval_client._errors import NotConfigured, RequestRefused
 from approval_client._flow import Conversation, Heard
 from approval_client._models import ApprovalRequest, Asked
 from approval_client._runs import in_run
@@ -151,6 +153,7 @@ class Driver:
         self._timing = Timing(clock=clock, contact=Contact(self._settings.url))
         self._listeners = Listeners()
         self._listen(on_pending, on_decided)
+        _clients.add(self)
 
     def __copy__(self) -> Self:
         return self  # one client may be shared by everything in its process
@@ -197,10 +200,14 @@ class Driver:
         clone._connections_of_its_own()
         clone._listen(on_pending, on_decided)
         clone._of_environment = False
+        _clients.add(clone)
         return clone
 
     def _connections_of_its_own(self) -> None:
         """Share none with the client that this was made of, unless they can be shared."""
+
+    def _leave_the_connections(self) -> None:
+        """Leave them to the process that this one was forked from, which goes on with them."""
 
     def _listen(self, on_pending: Listener | None, on_decided: Listener | None) -> None:
         for listener in (on_pending, on_decided):
@@ -226,7 +233,7 @@ class Driver:
     def _conversation(
         self, request: ApprovalRequest | Asked, key: str | None = None, heard: Heard | None = None
     ) -> Conversation:
-        key = key or uuid.uuid4().hex
+        key = uuid.uuid4().hex if key is None else _usable(key)
         # Whoever hears every answer shows them, so the line on standard error is left out.
         listener = None if heard is None else self._listeners.on_pending or (lambda _: None)
         listeners = (
@@ -244,6 +251,37 @@ class Driver:
             "headers": {**traced, **call.headers()},
             "timeout": httpx2.Timeout(call.timeout_s),
         }
+
+
+def _usable(key: str) -> str:
+    """Return an idempotency key.
+
+    Raises:
+        RequestRefused: The dashboard would refuse it, or it could not be sent at all.
+    """
+    if isinstance(key, str) and is_key(key):
+        return key
+    reason = "it needs 1 to 200 visible characters of ASCII, without blanks and line breaks"
+    raise RequestRefused(
+        f"The idempotency key {key!a:.60} cannot be used: {reason}. Nothing was sent and nothing "
+        "was approved. Strip it, or take a digest of it.",
+        code="invalid",
+        detail=reason,
+    )
+
+
+_clients: WeakSet[Driver] = WeakSet()
+
+
+def _after_fork() -> None:
+    # A lock may be held by a thread that is not in this process, and an answer on a connection may
+    # be for the other one.
+    for client in _clients:
+        client._leave_the_connections()  # noqa: SLF001 - one package
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 TOO_SLOW = Failure("its answer took too long")
@@ -292,6 +330,8 @@ def failure(error: httpx2.HTTPError) -> Failure:
         return Failure(
             f"{name}{detail}", stranger="it does not speak TLS; try http:// instead of https://"
         )
+    if isinstance(error, httpx2.LocalProtocolError):
+        return Failure(name, unsendable=True)
     if isinstance(error, httpx2.RemoteProtocolError) and str(error).startswith("illegal"):
         return Failure(
             name, stranger="it does not answer in HTTP; try https:// instead of http://"

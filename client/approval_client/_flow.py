@@ -351,7 +351,7 @@ class Conversation:
         self._key = key
         self._timing = timing
         self._id = ""
-        self._open = False
+        self._open = self._sent = False
         max_wait_s, time_limit_s = request.max_wait_s, request.time_limit_s
         self._give_up_at = math.inf if max_wait_s is None else timing.clock() + max_wait_s
         self._deadline = self._over_at = self._give_up_at
@@ -366,6 +366,7 @@ class Conversation:
     def submit(self) -> Flow[Pending]:
         """Submit and wait for nothing."""
         answer = yield from self._submit()
+        self._verify_question(answer)
         return Pending(
             request=self._request,
             id=answer.id,
@@ -392,7 +393,8 @@ class Conversation:
     def withdraw(self, reason: str) -> Flow[None]:
         """Tell the dashboard that nobody waits any more: one short try, and only if it matters.
 
-        A submission whose answer never came is sent again with its key, to learn its id.
+        A submission whose answer never came, or was about something else, is sent again with its
+        key, to learn its id.
         """
         if not self._open:
             return
@@ -403,7 +405,7 @@ class Conversation:
                 timeout_s /= 2
                 call = self._submission(timeout_s=timeout_s)
                 answer = read(call, (yield call))
-                if not isinstance(answer, Answer):
+                if not isinstance(answer, Answer) or not self._is_of_ours(answer):
                     return
                 self._id = answer.id
             yield cancellation(self._id, reason, timeout_s=timeout_s)
@@ -414,7 +416,7 @@ class Conversation:
         check_size(self._body)
         if isinstance(notebook := self._request.notebook, bytes):
             yield from send_notebook(notebook, self._deadline, self._timing)
-        self._open = True
+        self._open = self._sent = True
         try:
             answer = yield from self._insist(self._submission())
         except (NotADashboard, RequestRefused, TokenRefused):
@@ -479,7 +481,7 @@ class Conversation:
         return unused(self._request, answer, decision)
 
     def _use(self, response: ApprovalResponse) -> Flow[ApprovalResponse]:
-        return start(response, self._timing, until=self._deadline, over_at=self._over_at)
+        return begin(response, self._timing, until=self._deadline, over_at=self._over_at)
 
     def _insist(self, call: Call) -> Flow[Answer]:
         def doubt(answer: Answer) -> str:
@@ -494,11 +496,42 @@ class Conversation:
         )
 
     def _verify_question(self, answer: Answer) -> None:
-        if answer.digest != self._request.digest:
-            raise mismatch(answer.digest, self._request.digest)
+        if answer.digest == self._request.digest:
+            return
+        if not self._is_of_ours(answer):  # nor is it ours to withdraw
+            self._id, self._open = "", self._open and self._sent
+        raise mismatch(answer.digest, self._request.digest)
+
+    def _is_of_ours(self, answer: Answer) -> bool:
+        """Say whether it is about what was sent, whatever became of the request since."""
+        if not self._sent:
+            return False
+        body = parse_json(self._body)
+        return digest(body["kind"], body["content"]) == answer.digest
 
 
-def start(
+def start(response: ApprovalResponse, timing: Timing) -> Flow[ApprovalResponse]:
+    """Use an approval that was handed out, if its content is still what was approved.
+
+    Raises:
+        DigestMismatch: It is not. Nothing was sent, so the approval can still be used.
+    """
+    if response.content is not None and not _is_whole(response):
+        raise DigestMismatch(
+            "The content of the response was changed after it was decided. Nothing was started. "
+            "Wait for the decision again, or ask for the content you want."
+        )
+    return begin(response, timing)
+
+
+def _is_whole(response: ApprovalResponse) -> bool:
+    try:  # the digest is of the kind too, which a response does not name
+        return response.digest in {digest(kind, response.content) for kind in Kind}
+    except (TypeError, JsonError, RecursionError):  # it is not JSON any more
+        return False
+
+
+def begin(
     response: ApprovalResponse,
     timing: Timing,
     *,
@@ -506,6 +539,8 @@ def start(
     over_at: float | None = None,
 ) -> Flow[ApprovalResponse]:
     """Use an approval. It counts only after the dashboard has recorded that it was used.
+
+    Whoever calls it has made sure of the content.
 
     Args:
         response: The approval.

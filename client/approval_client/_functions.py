@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from inspect import BoundArguments, Parameter, Signature
-from typing import Any
+from types import FunctionType
+from typing import Any, Generic
 
 from approval_client._errors import DigestMismatch
 from approval_client._models import ApprovalResponse
@@ -23,6 +24,8 @@ _OWNERS = {"self", "cls"}
 _BASES = (str, int, float, dict, list, tuple)
 _PLAIN = {type(None), bool, *_BASES, OrderedDict, Counter}
 _FACTORIES = {None, dict, float, int, list, set, str, tuple}
+# What Python writes into any member of an enumeration.
+_OF_ANY_MEMBER = {"_value_", "_name_", "__objclass__", "_sort_order_", "_inverted_"}
 # What Python writes into any class, and a namedtuple besides.
 _OF_ANY_CLASS = {
     *("__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__"),
@@ -31,6 +34,8 @@ _OF_ANY_CLASS = {
     *("__static_attributes__", "__type_params__", "__weakref__"),
 }
 _NAMED_TUPLE = namedtuple("_NAMED_TUPLE", ())  # noqa: PYI024 - only its generated code is used
+_FIELD = type(namedtuple("_FIELD", ("x",)).x)  # type: ignore[attr-defined]  # noqa: PYI024 - the same
+_FUNCTIONS = (FunctionType, classmethod, staticmethod)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -145,10 +150,10 @@ def hidden_in(value: Any) -> str:
     """Say what in a value may hold more than it shows or be read as something else, or nothing.
 
     A value of a type of its own may give the function something else than what is written for
-    people. Members of an enumeration are what they are called.
+    people. Members of an enumeration are what they are called, unless they hold more.
     """
     if isinstance(value, Enum):
-        return ""
+        return _hidden_in_member(value)
     if isinstance(value, EXACT_NUMBERS):
         number = rounded_number(value)
         return f"Python reads the number {number:.40} as another one" if number else ""
@@ -156,9 +161,18 @@ def hidden_in(value: Any) -> str:
     if not _is_plain(value, base):
         instead = f": pass {base.__name__}() of it" if base else ""
         return f"a {type(value).__name__} may hold more than can be shown{instead}"
+    if isinstance(value, OrderedDict) and list(value) != sorted(value):
+        return "the order of an OrderedDict is not shown: pass a dict, or a list of pairs"
     if isinstance(value, dict):
         return _first_of((name, hidden_in(name) or hidden_in(value[name])) for name in value)
     return _first_of(enumerate(map(hidden_in, value))) if base in {list, tuple} else ""
+
+
+def order_of(value: Any) -> Any:
+    """Return the names in a value in their order, which the digest of it does not tell."""
+    if isinstance(value, dict):
+        return [(name, order_of(member)) for name, member in value.items()]
+    return [order_of(member) for member in value] if isinstance(value, list | tuple) else None
 
 
 def _is_plain(value: Any, base: type | None) -> bool:
@@ -166,19 +180,36 @@ def _is_plain(value: Any, base: type | None) -> bool:
         return any(value.default_factory is factory for factory in _FACTORIES)
     if base is None:
         return value is None
-    kinds = [kind for kind in type(value).__mro__ if kind not in {*_PLAIN, object}]
-    return not (getattr(value, "__dict__", None) or any(_changes(kind, base) for kind in kinds))
+    kinds = [kind for kind in type(value).__mro__ if kind not in {*_PLAIN, Generic, object}]
+    return not (getattr(value, "__dict__", None) or any(map(_changes, kinds)))
 
 
-def _changes(kind: type, base: Any) -> bool:
-    """Say whether a type reads in another way than its base, or has slots for more."""
+def _hidden_in_member(member: Enum) -> str:
+    is_plain = type(member.value) in _BASES and canonical_json(member.value) == canonical_json(
+        member
+    )
+    if is_plain and vars(member).keys() <= _OF_ANY_MEMBER:
+        return ""
+    return f"a member of {type(member).__name__} holds more than can be shown: pass its value"
+
+
+def _changes(kind: type) -> bool:
+    """Say whether a type reads in another way than its bases, or holds more.
+
+    Functions that it adds are the program's own, and so are properties that a named tuple adds.
+    """
     members = vars(kind)
     names = members.keys() - _OF_ANY_CLASS
     code = getattr(members.get("__repr__"), "__code__", None)
     if code is _NAMED_TUPLE.__repr__.__code__:
-        names -= {*vars(_NAMED_TUPLE), *members["_fields"]}
+        fields = {name for name in members["_fields"] if type(members.get(name)) is _FIELD}
+        names -= {*vars(_NAMED_TUPLE), *fields}
+    harmless = (*_FUNCTIONS, property) if hasattr(kind, "_fields") else _FUNCTIONS
     return any(
-        name.startswith("__") or hasattr(base, name) or inspect.ismemberdescriptor(members[name])
+        name.startswith("__")
+        or name in getattr(kind, "_fields", ())
+        or any(hasattr(parent, name) for parent in kind.__mro__[1:])
+        or not isinstance(members[name], harmless)
         for name in names
     )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 from approval_client._models import ApprovalRequest, Asked
@@ -52,12 +53,15 @@ def run(run_id: str, *, evidence: Mapping[str, Any] | None = None) -> Iterator[N
 
 
 def in_run(request: ApprovalRequest | Asked) -> ApprovalRequest | Asked:
-    """Return a question with what its run says, as far as it does not say so itself."""
+    """Return a question with what its run says, as far as it does not say so itself.
+
+    It has the very content of the caller's and the digest that this had when it was made, so a
+    change of either is noticed.
+    """
     current = _current.get()
     if current is None or isinstance(request, Asked):
         return request
-    return replace(
-        request,
-        run_id=request.run_id or current.run_id,
-        evidence={**current.evidence, **request.evidence},
-    )
+    question = copy(request)
+    object.__setattr__(question, "run_id", request.run_id or current.run_id)
+    object.__setattr__(question, "evidence", {**current.evidence, **request.evidence})
+    return question

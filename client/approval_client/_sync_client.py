@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from approval_client import _flow as flows
 from approval_client._answers import Access, Answer
 from approval_client._calls import Call, Finished, Flow, Received, Sleep, Tell
+from approval_client._deadlines import deadline, keep
 from approval_client._driver import STOPPED, Driver, failure, not_read_on, reply, unusable
 from approval_client._flow import Conversation
 from approval_client._from_autogen import to_request
@@ -101,13 +102,14 @@ class Client(Driver):
         self._lock = threading.Lock()
         self._http: httpx2.Client | None = None
         self._users = 0
+        self._entered: list[httpx2.Client] = []  # of each ``with`` that has begun
 
     def __enter__(self) -> Self:
-        self._acquire()
+        self._entered.append(self._acquire())
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._release()
+        self._release(self._entered.pop())
 
     def request_approval(
         self,
@@ -148,7 +150,7 @@ class Client(Driver):
             withdraw: Withdraw the request if the wait is interrupted.
             heard: Called with every answer while nobody has decided.
         """
-        talk = self._conversation(pending.request, pending.idempotency_key, heard)
+        talk = self._conversation(pending.request, pending.idempotency_key or None, heard)
         return self._converse(talk, talk.resume(pending.id), withdraw=withdraw)
 
     def decided(
@@ -159,7 +161,7 @@ class Client(Driver):
         For something that runs later than it was decided. A hold, the end of the approval's
         validity and its being taken back stop it in between.
         """
-        talk = self._conversation(pending.request, pending.idempotency_key, heard)
+        talk = self._conversation(pending.request, pending.idempotency_key or None, heard)
         return self._converse(talk, talk.decided(pending.id), withdraw=withdraw)
 
     def start(self, response: ApprovalResponse) -> ApprovalResponse:
@@ -259,6 +261,10 @@ class Client(Driver):
             return refusal(error)
 
     def _connections_of_its_own(self) -> None:
+        self._leave_the_connections()
+        self._entered = []
+
+    def _leave_the_connections(self) -> None:
         self._lock, self._http, self._users = threading.Lock(), None, 0
 
     def _decided(self, reading: flows.Reading) -> Iterator[Answer]:
@@ -273,7 +279,8 @@ class Client(Driver):
                 return self._drive(http, flow)
             except BaseException:
                 if talk is not None and withdraw:
-                    with suppress(Exception):
+                    until = time.monotonic() + flows.FAREWELL_S
+                    with suppress(Exception), deadline(until):
                         self._drive(http, talk.withdraw(STOPPED))
                 raise
 
@@ -307,7 +314,7 @@ class Client(Driver):
 
     def _exchange(self, http: httpx2.Client, call: Call, traced: Mapping[str, str]) -> Received:
         until, body = time.monotonic() + call.limit_s, bytearray()
-        with http.stream(**self._arguments(call, traced)) as response:
+        with deadline(until), http.stream(**self._arguments(call, traced)) as response:
             if (
                 trouble := not_read_on(response, 0, until)
             ) is not None:  # a little may unpack to a lot
@@ -324,7 +331,7 @@ class Client(Driver):
         try:
             yield http
         finally:
-            self._release()
+            self._release(http)
 
     def _acquire(self) -> httpx2.Client:
         with self._lock:
@@ -334,13 +341,16 @@ class Client(Driver):
                     self._http = httpx2.Client(transport=self._transport, **options)
                 except Exception as error:
                     raise unusable(error) from error
+                keep(self._http)
             self._users += 1
             return self._http
 
-    def _release(self) -> None:
+    def _release(self, http: httpx2.Client) -> None:
         with self._lock:
+            if http is not self._http:  # of the process that this one was forked from
+                return
             self._users -= 1
-            if self._users == 0 and self._http is not None:
+            if self._users == 0:
                 if self._transport is None:
-                    self._http.close()
+                    http.close()
                 self._http = None

@@ -85,6 +85,34 @@ def test_the_same_key_finds_the_same_question(name, question):
     assert (first, len(fake.approvals)) == (second, 1)
 
 
+@pytest.mark.parametrize("key", ["", " k", "k\n", "refund 1", "r\u00e9", "\u4e2d", "k" * 201])
+@pytest.mark.parametrize("name", ["client", "async_client"])
+@pytest.mark.parametrize("verb", ["submit", "request_approval"])
+def test_a_key_that_cannot_be_sent_is_refused_before_anything_is(name, verb, key, question):
+    fake = FakeDashboard.approving()
+
+    with pytest.raises(RequestRefused, match="1 to 200 visible characters") as raised:
+        run(getattr(getattr(fake, name)(), verb)(question, idempotency_key=key))
+
+    assert (raised.value.code, fake.calls) == ("invalid", [])
+
+
+@pytest.mark.parametrize("made", [Client, AsyncClient])
+def test_what_is_no_http_is_not_tried_again(made, question):
+    tries = []
+
+    def fail(request):
+        tries.append(request.url.path)
+        raise httpx2.LocalProtocolError("Illegal header value b'dash_x'")
+
+    client = made("http://localhost", "dash_x", transport=httpx2.MockTransport(fail))
+
+    with pytest.raises(RequestRefused, match="cannot be sent") as raised:
+        run(client.request_approval(question))
+
+    assert (len(tries), "dash_x" in str(raised.value)) == (1, False)
+
+
 @pytest.mark.parametrize("name", ["client", "async_client"])
 def test_getting_never_opens(name, question):
     fake = FakeDashboard.approving()

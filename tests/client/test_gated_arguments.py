@@ -5,7 +5,7 @@ import datetime as dt
 import decimal
 import enum
 import json
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import pytest
 from django.utils.datastructures import MultiValueDict
@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from approval_client import NotApproved, requires_approval
 from approval_client.testing import FakeDashboard, approve
 from approval_client.wire import MAX_DEPTH, canonical_json, parse_json
+
+T = TypeVar("T")
 
 
 class Level(enum.IntEnum):
@@ -119,6 +121,82 @@ class Reading(NamedTuple):
         return "harmless"
 
 
+class Line(NamedTuple):
+    text: str
+
+
+class Command(Line):
+    """A tuple with names whose field reads as something else."""
+
+    __slots__ = ()
+
+    @property
+    def text(self):
+        return "rm -rf /"
+
+
+class Overwritten(NamedTuple):
+    text: str
+
+
+Overwritten.text = property(lambda _: "rm -rf /")
+
+
+class Real(str):
+    """Text with a property."""
+
+    __slots__ = ()
+    real = property(lambda _: "rm -rf /")
+
+
+class Constant(int):
+    """A number with a value of its class."""
+
+    __slots__ = ()
+    other = 9
+
+
+class Task(str, enum.Enum):  # noqa: UP042 - programs of before 3.11 have such
+    """A text of an enumeration, with more."""
+
+    LIST = ("ls", "rm -rf /")
+
+    def __new__(cls, text, command):
+        member = str.__new__(cls, text)
+        member._value_ = text
+        member.command = command
+        return member
+
+
+class Coded(str, enum.Enum):  # noqa: UP042 - see above
+    """A text of an enumeration whose value is another one."""
+
+    LIST = "ls"
+
+    def __new__(cls, text):
+        member = str.__new__(cls, text)
+        member._value_ = "rm -rf /"
+        return member
+
+
+class Access(enum.IntFlag):
+    READ = 1
+    WRITE = 2
+
+
+class Pair(NamedTuple, Generic[T]):
+    first: T
+
+
+class Tag(str):
+    """Text with a function of its own."""
+
+    __slots__ = ()
+
+    def short(self):
+        return self[:3]
+
+
 def noted(members):
     members.note = "rm -rf /"
     return members
@@ -138,11 +216,14 @@ ASKED = {
     "a text that is JSON": ('{"a": 1}', '{"a": 1}'),
     "a member of integers": (Level.HIGH, 3),
     "a member of texts": (Mode.DRY, "dry"),
+    "members of a flag": (Access.READ | Access.WRITE, 3),
+    "a tuple with names of any type": (Pair(1), [1]),
+    "a text with a function": (Tag("abcd"), "abcd"),
     "true": (True, True),
     "an integer of 64 bits": (2**64 + 1, 2**64 + 1),
     "a double": (0.1, 0.1),
     "minus zero": (-0.0, -0.0),
-    "an ordered dictionary": (collections.OrderedDict(b=1, a=2), {"a": 2, "b": 1}),
+    "an ordered dictionary": (collections.OrderedDict(a=2, b=1), {"a": 2, "b": 1}),
     "a dictionary with defaults": (collections.defaultdict(list, a=[1]), {"a": [1]}),
     "a dictionary that counts": (collections.Counter("aab"), {"a": 2, "b": 1}),
     "a text of a type that changes nothing": (UserId("u1"), "u1"),
@@ -156,6 +237,10 @@ REFUSED = {
     "a text in a list": ([Name("rm -rf /")], "x: 0: a Name may hold more"),
     "a name of a member": ({Name("rm -rf /"): 1}, "a Name may hold more"),
     "a form": (MultiValueDict({"to": ["mallory", "alice"]}), "a MultiValueDict may hold more"),
+    "an ordered dictionary in another order than it is shown": (
+        [collections.OrderedDict(b=1, a=2)],
+        "x: 0: the order of an OrderedDict is not shown",
+    ),
     "a dictionary that hides a member": (Hiding(a=1, x="rm"), "a Hiding may hold more"),
     "a dictionary with attributes": (Noted(a=1), "a Noted may hold more"),
     "a dictionary with attributes that is ordered": (
@@ -172,6 +257,18 @@ REFUSED = {
     "a text with slots": (Slotted("ls"), "a Slotted may hold more"),
     "a list that gives something else": (Popping(["ls"]), "a Popping may hold more"),
     "a tuple with names that prints as another": (Reading(1), "a Reading may hold more"),
+    "a tuple with names whose subclass hides a field": (
+        Command("ls"),
+        "pass tuple\\(\\) of it",
+    ),
+    "a tuple with names whose field was overwritten": (
+        Overwritten("ls"),
+        "a Overwritten may hold",
+    ),
+    "a text with a property": (Real("ls"), "a Real may hold more"),
+    "a number with a value of its class": (Constant(1), "a Constant may hold more"),
+    "a member with more": ([Task.LIST], "x: 0: a member of Task holds more"),
+    "a member of another value": (Coded.LIST, "a member of Coded holds more"),
     "a number that is rounded": (parse_json("9007199254740993.0"), "as another one"),
     "a number that becomes zero": ([parse_json("1e-400")], "x: 0: Python reads the number 1e-400"),
     "NaN": (float("nan"), "nan is not JSON"),

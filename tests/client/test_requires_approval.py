@@ -154,6 +154,34 @@ async def test_an_argument_that_changed_during_an_async_wait_does_not_run(asked)
         await task
 
 
+@pytest.mark.parametrize("steps", [{"1": "close", "2": "open"}, [{"1": "close", "2": "open"}]])
+def test_a_member_that_moved_during_the_wait_does_not_run(approving, steps):
+    done = []
+
+    def move(_):
+        members = steps if isinstance(steps, dict) else steps[0]
+        members["1"] = members.pop("1")
+
+    def do(steps):
+        done.append(steps)
+
+    with pytest.raises(DigestMismatch, match="changed while it waited for approval"):
+        requires_approval(client=approving.client(), on_decided=move)(do)(steps)
+
+    assert done == []
+
+
+def test_members_are_handed_on_in_the_order_of_the_call(approving):
+    got = []
+
+    def keep(steps, **more):
+        got.extend([*steps, *more])
+
+    requires_approval(client=approving.client())(keep)({"b": 1, "a": 2}, d=3, c=4)
+
+    assert got == ["b", "a", "d", "c"]
+
+
 async def listing(paths):
     return list(paths)
 

@@ -2,11 +2,18 @@
 
 import asyncio
 import threading
+from contextlib import nullcontext
 from contextvars import copy_context
 
 import pytest
 
-from approval_client import ApprovalRequest, approval_func, requires_approval, run
+from approval_client import (
+    ApprovalRequest,
+    DigestMismatch,
+    approval_func,
+    requires_approval,
+    run,
+)
 from approval_client.testing import FakeDashboard
 
 
@@ -55,6 +62,29 @@ def test_a_thread_of_the_programs_own_takes_it_along(fake):
         thread.join()
 
     assert runs(fake) == ["nightly"]
+
+
+@pytest.mark.parametrize("is_in_a_run", [False, True])
+def test_a_question_that_was_changed_while_it_waited_opens_nothing(fake, is_in_a_run):
+    question = ApprovalRequest.code("print(1)")
+
+    def change(_):
+        question.content["code"] = "rm -rf /"
+
+    client = fake.client().telling(on_pending=change)
+    with run("nightly") if is_in_a_run else nullcontext():
+        with pytest.raises(DigestMismatch, match="changed after it was asked"):
+            client.request_approval(question)
+
+
+def test_one_that_was_changed_before_it_was_asked_opens_nothing_in_a_run(fake):
+    question = ApprovalRequest.code("print(1)")
+    question.content["code"] = "rm -rf /"
+
+    with run("nightly"), pytest.raises(DigestMismatch):
+        fake.client().request_approval(question)
+
+    assert [approval.started for approval in fake.approvals] == [0]
 
 
 def test_two_tasks_have_each_their_own(fake):

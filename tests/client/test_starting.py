@@ -193,3 +193,18 @@ def test_a_question_that_was_changed_while_it_waited_opens_nothing(name, questio
     with pytest.raises(DigestMismatch, match="changed after it was asked"):
         run(client.telling(on_decided=change).request_approval(question))
     assert fake.approvals[0].started == 0
+
+
+@pytest.mark.parametrize("change", [300, {3}], ids=["another value", "no JSON"])
+def test_content_that_was_changed_after_the_decision_is_not_started(name, change):
+    fake = FakeDashboard.approving()
+    question = ApprovalRequest.tool_call("set_field", {"tesla": 3})
+    client, response = decided(fake, name, question)
+
+    response.content["arguments"]["tesla"] = change
+    with pytest.raises(DigestMismatch, match="changed after it was decided"):
+        run(client.start(response))
+    assert fake.approvals[0].started == 0
+
+    response.content["arguments"]["tesla"] = 3
+    assert run(client.start(response)).approved is True

@@ -6,7 +6,14 @@ import contextlib
 import httpx2
 import pytest
 
-from approval_client import AsyncClient, Client, DigestMismatch, Unreachable
+from approval_client import (
+    ApprovalRequest,
+    AsyncClient,
+    Client,
+    DigestMismatch,
+    Pending,
+    Unreachable,
+)
 from approval_client.testing import FakeDashboard
 from approval_client.wire import Status
 
@@ -179,15 +186,53 @@ def test_who_gives_up_on_a_dashboard_that_stopped_answering_withdraws(question):
     assert fake.calls[-1].endswith("/cancel")
 
 
-def test_an_answer_about_other_content_is_withdrawn(stage, question, say):
-    stage = stage(say.pending(digest="0" * 64))
+def test_who_is_told_of_another_question_withdraws_their_own(stage, question, say):
+    stage = stage(say.pending(id="b2", digest="0" * 64), say.pending())
     talk = stage.talk(question)
     with pytest.raises(DigestMismatch):
         stage.play(talk.ask())
 
     stage.play(talk.withdraw("Wrong."))
 
-    assert stage.paths[-1] == "POST /api/v1/approvals/a1/cancel"
+    assert stage.paths[1:] == ["POST /api/v1/approvals", "POST /api/v1/approvals/a1/cancel"]
+    assert {call.key for call in stage.calls[:2]} == {"k1"}
+
+
+@pytest.mark.parametrize("name", ["ask", "submit"])
+def test_who_is_only_told_of_another_question_withdraws_nothing(stage, question, say, name):
+    stage = stage(say.pending(id="b2", digest="0" * 64))
+    talk = stage.talk(question)
+    with pytest.raises(DigestMismatch):
+        stage.play(getattr(talk, name)())
+
+    stage.play(talk.withdraw("Wrong."))
+
+    assert stage.paths == ["POST /api/v1/approvals"] * 2
+
+
+@pytest.mark.parametrize("make", ["client", "async_client"])
+@pytest.mark.parametrize("name", ["wait", "decided"])
+def test_who_waits_for_the_question_of_somebody_else_leaves_it_alone(fake, make, name):
+    pending = fake.client().submit(ApprovalRequest.code("theirs"))
+    other = Pending(request=ApprovalRequest.code("mine"), id=pending.id)
+
+    async def leave():
+        await getattr(fake.async_client(), name)(other)
+
+    with pytest.raises(DigestMismatch):
+        asyncio.run(leave()) if make == "async_client" else getattr(fake.client(), name)(other)
+
+    assert [approval.status for approval in fake.approvals] == [Status.PENDING]
+
+
+def test_a_question_that_was_changed_before_it_was_asked_is_withdrawn(fake):
+    changed = ApprovalRequest.code("a")
+    changed.content["code"] = "b"
+
+    with pytest.raises(DigestMismatch):
+        fake.client().request_approval(changed)
+
+    assert [approval.status for approval in fake.approvals] == [Status.CANCELLED]
 
 
 def test_a_farewell_that_fails_does_not_hide_the_interruption(question):

@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from approval_client import ApprovalRequest
+from approval_client.command import running
 from approval_client.command.commands import app
 from approval_client.testing import FakeDashboard
 from approval_client.wire import Status
@@ -104,6 +105,22 @@ def test_what_cannot_be_sent_as_it_is_is_refused(yes):
     done = yes("ask", "-c", "a\x1b\udc80")
 
     assert (done.exit_code, yes.fake.approvals) == (96, [])
+
+
+@pytest.mark.parametrize("error", [ValueError, TypeError, OSError, RuntimeError])
+def test_a_failure_after_the_start_is_reported_as_the_end_and_not_as_a_refusal(
+    yes, monkeypatch, error
+):
+    def fail(*_, **__):
+        raise error("Broken.")
+
+    monkeypatch.setattr(running, "run", fail)
+    done = yes("run", "--", "true")
+
+    finished = yes.fake.approvals[0].finished
+    assert (done.exit_code, finished["exit_code"]) == (126, 126)
+    assert "it is not known how it ended" in finished["error"]
+    assert finished["error"] in done.stderr
 
 
 def test_a_token_that_is_not_accepted_has_a_code_of_its_own(yes):
@@ -247,6 +264,14 @@ def test_the_same_key_asks_once(yes):
     ids = {yes("ask", "-c", "x", "--key", "k", "--no-wait").stdout for _ in range(2)}
 
     assert len(ids) == 1
+
+
+@pytest.mark.parametrize("key", ["", "k\n", "refund 1"])
+def test_a_key_that_cannot_be_sent_asks_nothing(yes, key):
+    done = yes("ask", "-c", "x", "--key", key)
+
+    assert (done.exit_code, yes.fake.calls) == (96, [])
+    assert "Nothing was sent" in done.stderr
 
 
 def test_waiting_for_it_uses_the_approval(yes):

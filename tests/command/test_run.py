@@ -356,6 +356,23 @@ def test_a_command_that_a_signal_ended_has_the_code_of_shells(approving):
     assert approving.fake.approvals[0].finished["error"] == "It was ended by SIGKILL."
 
 
+def test_a_signal_without_a_name_has_its_code_too(approving):
+    number = signal.SIGRTMIN + 6
+    code = f"import os; os.kill(os.getpid(), {number})"
+
+    assert approving("run", "--", sys.executable, "-c", code).code == 128 + number
+    error = approving.fake.approvals[0].finished["error"]
+    assert error == f"It was ended by signal {number}."
+
+
+def test_a_word_that_is_not_utf8_is_not_asked_and_it_is_said_what_to_do(approving):
+    done = approving("run", "--", "echo", os.fsdecode(b"caf\xe9"))
+
+    assert (done.code, done.output, approving.fake.calls) == (96, "", [])
+    assert "is not UTF-8 (content.arguments.command)" in done.errors
+    assert "Nothing was asked and nothing was run. Give what it names" in done.errors
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("command", [["ask", "-c", "x"], ["run", "--", "true"]])
 def test_who_stops_waiting_takes_the_question_back(approvals_of, number, code, command):

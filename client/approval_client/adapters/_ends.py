@@ -10,7 +10,7 @@ from typing import Any
 from approval_client._async_client import AsyncClient
 from approval_client._models import ApprovalResponse
 from approval_client._outcomes import Run, report_async
-from approval_client.adapters._pauses import give_up, is_approval
+from approval_client.adapters._pauses import give_up, is_approval, use
 
 UNSEEN = "How it ended is not known here."
 
@@ -39,7 +39,7 @@ class Ends:
             return None
         response = self.open[name]
         if response.approved is not True or name in self.runs:  # an approval works once
-            response = self.open[name] = await self.client.start(response)
+            response = self.open[name] = await use(self.client, response)
         self.runs[name] = Run()
         return response
 

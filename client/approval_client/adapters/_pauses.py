@@ -180,7 +180,18 @@ async def started(client: AsyncClient, response: ApprovalResponse) -> ApprovalRe
     Raises:
         DashboardError: It cannot be used, so nothing may run.
     """
-    return response if response.approved is True else await client.start(response)
+    return response if response.approved is True else await use(client, response)
+
+
+async def use(client: AsyncClient, response: ApprovalResponse) -> ApprovalResponse:
+    """Use an approval right before the call that it is of.
+
+    What a person changed has become the arguments that the framework passes, of which the digest
+    is not.
+    """
+    if response.edited:
+        return await client._begin(response)  # noqa: SLF001 - one package
+    return await client.start(response)
 
 
 async def start(

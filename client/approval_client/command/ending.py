@@ -16,6 +16,7 @@ from approval_client.command.asking import Unusable
 from approval_client.command.codes import Code
 from approval_client.command.files import NotShown
 from approval_client.command.telling import Result
+from approval_client.wire import JsonError
 
 
 class StillPending(BaseException):
@@ -52,7 +53,7 @@ def end_after(*, as_json: bool = False) -> Iterator[None]:
     try:
         yield
     except (DashboardError, ValueError, TypeError) as error:
-        end(telling.of_error(error), as_json=as_json)
+        end(telling.of_error(_explained(error)), as_json=as_json)
     except StillPending:
         end(telling.without_answer(Code.PENDING, "Nobody has decided."), as_json=as_json)
     except KeyboardInterrupt:
@@ -60,6 +61,22 @@ def end_after(*, as_json: bool = False) -> Iterator[None]:
     finally:
         for number, handler in old_handlers.items():
             signal.signal(number, handler)
+
+
+def _explained(error: Exception) -> Exception:
+    """Return the error, or one that says what to do where a word of a shell is not UTF-8."""
+    if isinstance(error, UnicodeEncodeError):  # in an address
+        place = ""
+    elif isinstance(error, JsonError) and error.code == "lone_surrogate":
+        place = f" ({str(error).rpartition(': ')[0]})"
+    else:
+        return error
+    return JsonError(
+        "lone_surrogate",
+        f"A word of the command line, or the name of the folder, is not UTF-8{place}, so people "
+        "could not be shown it. Nothing was asked and nothing was run. Give what it names another "
+        "name, or hand the text on in a file.",
+    )
 
 
 @contextmanager

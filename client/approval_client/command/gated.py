@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import typer
 
-from approval_client import ApprovalRequest, ApprovalResponse, Client, DashboardError
+from approval_client import ApprovalRequest, ApprovalResponse, Client
 from approval_client.command import asking, files, running, standard_input, telling
 from approval_client.command.codes import Code
 from approval_client.command.standard_input import StandardInput
@@ -41,16 +42,26 @@ class GatedProgram:
 
     def run(self, client: Client, response: ApprovalResponse, *, capture: bool) -> int:
         """Run it, unless something has changed; report how it ended, and return its exit code."""
-        if why_not := self._why_not():
-            ending = running.Ending(exit_code=Code.CHANGED, duration_s=0.0, error=why_not)
-        else:
-            sys.stdout.flush()
-            with self.standard_input.opened() as stdin:
-                ending = running.run(self.words, self.executable, stdin=stdin, capture=capture)
+        began = time.monotonic()
+        try:
+            ending = self._run(capture=capture)
+        except Exception as error:  # noqa: BLE001 - the approval is used, so its end is reported
+            problem = f"It was approved, and it is not known how it ended: {error!a:.200}."
+            duration_s = time.monotonic() - began
+            ending = running.Ending(
+                exit_code=Code.CANNOT_RUN, duration_s=duration_s, error=problem
+            )
         if ending.error:
             telling.say(f"approvals: {ending.error}")
         _report(client, response, ending)
         return ending.exit_code
+
+    def _run(self, *, capture: bool) -> running.Ending:
+        if why_not := self._why_not():
+            return running.Ending(exit_code=Code.CHANGED, duration_s=0.0, error=why_not)
+        sys.stdout.flush()
+        with self.standard_input.opened() as stdin:
+            return running.run(self.words, self.executable, stdin=stdin, capture=capture)
 
     def _why_not(self) -> str:
         try:
@@ -109,6 +120,6 @@ def _report(client: Client, response: ApprovalResponse, ending: running.Ending) 
             duration_s=ending.duration_s,
             output_head=ending.output_head,
         )
-    except (DashboardError, KeyboardInterrupt) as error:
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - see below
         # It has run; what it ended with matters more than that nobody was told.
         telling.say(f"approvals: how it ended was not reported ({error}).")

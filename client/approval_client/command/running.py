@@ -54,7 +54,7 @@ def run(
     with _signals_passed_on() as to:
         try:
             process = subprocess.Popen(words, executable=executable, **streams)  # noqa: S603 - what was approved
-        except OSError as error:
+        except (OSError, ValueError) as error:
             message = f"It could not be started: {error}"
             return Ending(exit_code=Code.CANNOT_RUN, duration_s=0.0, error=message)
         to(process)
@@ -65,9 +65,16 @@ def run(
     return Ending(
         exit_code=code if code >= 0 else 128 - code,
         duration_s=time.monotonic() - began,
-        error="" if code >= 0 else f"It was ended by {signal.Signals(-code).name}.",
+        error="" if code >= 0 else f"It was ended by {_name_of(-code)}.",
         output_head=head.text(),
     )
+
+
+def _name_of(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # Python has no name for most real-time signals
+        return f"signal {number}"
 
 
 class _Head:

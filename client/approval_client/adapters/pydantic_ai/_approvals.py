@@ -25,6 +25,7 @@ from approval_client.adapters._pauses import (
     give_up,
     is_approval,
     saved,
+    use,
 )
 from approval_client.adapters._words import formerly
 from approval_client.adapters.pydantic_ai import _tools as tools
@@ -344,7 +345,7 @@ def _watch(agent: Any, ends: Ends) -> Any:
                 raise await _another(ends, call, answer, "it was another tool by then")
             if not answer.edited:
                 await _still_approved(tool, ends, call, answer)
-            approved = await ends.client.start(answer)
+            approved = await use(ends.client, answer)
             final[call.tool_call_id] = tool, approved
             result = await _core.telling(ends.client, approved, lambda: handler(args))
             return _noted(result, approved) if approved.edited else result
