@@ -25,7 +25,6 @@ _BASES = (str, int, float, dict, list, tuple)
 _PLAIN = {type(None), bool, *_BASES, OrderedDict, Counter}
 _FACTORIES = {None, dict, float, int, list, set, str, tuple}
 # What Python writes into any member of an enumeration.
-_OF_ANY_MEMBER = {"_value_", "_name_", "__objclass__", "_sort_order_", "_inverted_"}
 # What Python writes into any class, and a namedtuple besides.
 _OF_ANY_CLASS = {
     *("__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__"),
@@ -150,7 +149,7 @@ def hidden_in(value: Any) -> str:
     """Say what in a value may hold more than it shows or be read as something else, or nothing.
 
     A value of a type of its own may give the function something else than what is written for
-    people. Members of an enumeration are what they are called, unless they hold more.
+    people. Members of an enumeration are their values.
     """
     if isinstance(value, Enum):
         return _hidden_in_member(value)
@@ -185,12 +184,11 @@ def _is_plain(value: Any, base: type | None) -> bool:
 
 
 def _hidden_in_member(member: Enum) -> str:
-    is_plain = type(member.value) in _BASES and canonical_json(member.value) == canonical_json(
-        member
-    )
-    if is_plain and vars(member).keys() <= _OF_ANY_MEMBER:
+    # What a member has besides, such as a label, goes with its value, and is the program's own.
+    value = member.value
+    if type(value) in _BASES and canonical_json(value) == canonical_json(member):
         return ""
-    return f"a member of {type(member).__name__} holds more than can be shown: pass its value"
+    return f"a member of {type(member).__name__} reads as another value: pass that"
 
 
 def _changes(kind: type) -> bool:

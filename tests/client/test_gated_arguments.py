@@ -157,14 +157,14 @@ class Constant(int):
 
 
 class Task(str, enum.Enum):  # noqa: UP042 - programs of before 3.11 have such
-    """A text of an enumeration, with more."""
+    """A text of an enumeration, with a label, as those of Django have."""
 
-    LIST = ("ls", "rm -rf /")
+    LIST = ("ls", "List")
 
-    def __new__(cls, text, command):
+    def __new__(cls, text, label):
         member = str.__new__(cls, text)
         member._value_ = text
-        member.command = command
+        member.label = label
         return member
 
 
@@ -216,6 +216,7 @@ ASKED = {
     "a text that is JSON": ('{"a": 1}', '{"a": 1}'),
     "a member of integers": (Level.HIGH, 3),
     "a member of texts": (Mode.DRY, "dry"),
+    "a member with a label": (Task.LIST, "ls"),
     "members of a flag": (Access.READ | Access.WRITE, 3),
     "a tuple with names of any type": (Pair(1), [1]),
     "a text with a function": (Tag("abcd"), "abcd"),
@@ -267,8 +268,7 @@ REFUSED = {
     ),
     "a text with a property": (Real("ls"), "a Real may hold more"),
     "a number with a value of its class": (Constant(1), "a Constant may hold more"),
-    "a member with more": ([Task.LIST], "x: 0: a member of Task holds more"),
-    "a member of another value": (Coded.LIST, "a member of Coded holds more"),
+    "a member of another value": (Coded.LIST, "a member of Coded reads as another value"),
     "a number that is rounded": (parse_json("9007199254740993.0"), "as another one"),
     "a number that becomes zero": ([parse_json("1e-400")], "x: 0: Python reads the number 1e-400"),
     "NaN": (float("nan"), "nan is not JSON"),
