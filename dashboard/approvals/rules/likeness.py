@@ -260,8 +260,8 @@ def earlier_answer(approval: ApprovalRequest, judgement: Judgement) -> Decision 
 
     The agent, the run, the content, the capability and all that the agent says have to be the
     same, and so has the policy: its revision, what it says and what was found. A run has to be
-    named: without one, nobody knows what belongs together. Where the last word about it was to take
-    an approval back, there is none: an older answer does not come back.
+    named: without one, nobody knows what belongs together. Where the last word about it was to
+    take an approval back, there is none: an older answer does not come back.
     """
     if not approval.run_id or not _has_equal(approval):
         return None
