@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 _API = "/api/"
 _MACHINES = {"/readyz", "/metrics", "/sign-in/provider/signed-out"}
 _SUBMIT = ("POST", "/api/v1/approvals")
@@ -15,6 +17,14 @@ def is_machine(path: str) -> bool:
 def is_submission(method: str, path: str) -> bool:
     """Whether an agent asks for an approval."""
     return (method, path) == _SUBMIT
+
+
+def header_of(scope: Any, name: bytes) -> bytes:
+    """Return a header of an ASGI scope; several lines are one with commas, as Django reads them.
+
+    Empty if it was not sent. A proxy may add a line of its own to what a stranger sent.
+    """
+    return b",".join(value for key, value in scope["headers"] if key == name)
 
 
 def token_of(authorization: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from django.conf import settings
 
 from dashboard.api.problems import Problem
-from dashboard.paths import is_submission, token_of
+from dashboard.paths import header_of, is_submission, token_of
 
 SUBMISSION_COSTS = 5
 """A submission is inspected, judged and stored: about what five other requests cost."""
@@ -95,11 +95,10 @@ class FairShare:
 
 
 def _bearer(scope: Any) -> bytes | None:
-    for name, value in scope["headers"]:
-        if name == b"authorization":
-            token = token_of(value.decode("latin-1"))
-            return blake2b(token.encode(), digest_size=16).digest()
-    return None
+    authorization = header_of(scope, b"authorization").decode("latin-1")
+    if not authorization:
+        return None
+    return blake2b(token_of(authorization).encode(), digest_size=16).digest()
 
 
 async def _refuse(send: Any, wait_s: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from approval_client.wire import MAX_BODY_BYTES, MAX_NOTEBOOK_BYTES
 from dashboard.api.problems import NOTEBOOK_TOO_LARGE, TOO_LARGE
+from dashboard.paths import header_of
 
 _NOTEBOOK = re.compile(r"/api/v1/notebooks/[0-9a-f]{64}", re.ASCII)
 
@@ -50,10 +51,8 @@ class LimitBody:
 
 
 def _declared(scope: Any) -> int:
-    for name, value in scope["headers"]:
-        if name == b"content-length":
-            return int(value) if value.isdigit() else MAX_NOTEBOOK_BYTES + 1
-    return 0
+    length = header_of(scope, b"content-length") or b"0"
+    return int(length) if length.isdigit() else MAX_NOTEBOOK_BYTES + 1
 
 
 async def _refuse(send: Any, most: int) -> None:

@@ -29,6 +29,7 @@ from dashboard.approvals.queries.agent import token_asking
 from dashboard.live.hub import Answer, TooManyWaits
 from dashboard.live.push import current_hub
 from dashboard.logs import trouble
+from dashboard.paths import header_of
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -189,11 +190,8 @@ async def _conclude(
 
 
 def _bearer(scope: Scope) -> str:
-    for name, value in scope["headers"]:
-        if name == b"authorization":
-            scheme, _, secret = value.decode("latin-1").partition(" ")
-            return secret if scheme.lower() == "bearer" else ""
-    return ""
+    scheme, _, secret = header_of(scope, b"authorization").decode("latin-1").partition(" ")
+    return secret if scheme.lower() == "bearer" else ""
 
 
 async def _respond(send: Send, status: int, headers: dict[str, str], body: bytes) -> None:

@@ -16,7 +16,7 @@ from django.shortcuts import redirect, render
 from dashboard.accounts import roles, sessions
 from dashboard.accounts.models import User
 from dashboard.accounts.services import browsers
-from dashboard.accounts.services.factors import must_have
+from dashboard.accounts.services.factors import has_factor, must_have
 from dashboard.accounts.services.people import ROLES
 from dashboard.accounts.services.signing_in import may_use_password
 from dashboard.approvals.errors import NotFound
@@ -55,10 +55,13 @@ def has_shown(request: HttpRequest) -> bool:
 def lacks_second_factor(request: HttpRequest) -> bool:
     """Whether a second proof is demanded of the person, and was not shown in this session.
 
-    Single sign-on is asked for it by whoever runs the provider.
+    One that was shown counts for as long as the person has any. Single sign-on is asked for it by
+    whoever runs the provider.
     """
-    is_at_provider = sessions.is_at_provider(request.session)
-    return not has_shown(request) and not is_at_provider and must_have(cast("User", request.user))
+    person = cast("User", request.user)
+    if sessions.is_at_provider(request.session) or not must_have(person):
+        return False
+    return not has_shown(request) or not has_factor(person)
 
 
 def why_not_act(request: HttpRequest) -> str:

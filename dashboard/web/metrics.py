@@ -40,6 +40,7 @@ from dashboard.live.push import company
 from dashboard.live.threads import DatabaseThread
 from dashboard.metrics import PROCESS, REGISTRY
 from dashboard.notifications.queries import failing_channels, message_counts, nobody_is_told
+from dashboard.paths import header_of
 from dashboard.web.handler import POOLS
 from dashboard.web.http import client_address
 
@@ -99,12 +100,11 @@ class _Figures(Collector):
 
 def may_read(scope: Any) -> bool:
     """Whether whoever asks has the token, or comes from one of the networks."""
-    headers = dict(reversed(scope["headers"]))  # of two of a name, the first counts
-    header = headers.get(b"authorization", b"")
     bearer = f"Bearer {settings.METRICS_TOKEN}".encode()
-    if settings.METRICS_TOKEN and hmac.compare_digest(header, bearer):
+    authorization = header_of(scope, b"authorization")
+    if settings.METRICS_TOKEN and hmac.compare_digest(authorization, bearer):
         return True
-    forwarded = headers.get(b"x-forwarded-for", b"").decode("latin-1")
+    forwarded = header_of(scope, b"x-forwarded-for").decode("latin-1")
     host = client_address(forwarded, (scope.get("client") or ("",))[0])
     try:
         address = ip_address(host)

@@ -14,6 +14,7 @@ from django.conf import settings
 from dashboard import tracing
 from dashboard.logs import REQUEST_ID
 from dashboard.metrics import HTTP_SECONDS, PROCESS
+from dashboard.paths import header_of
 
 _ID = re.compile(rb"[A-Za-z0-9_.-]{1,64}")
 _OF_APPROVAL = re.compile(r"/api/v1/approvals(?P<id>/[0-9a-f-]{36}(/(?P<verb>[a-z]+))?)?")
@@ -53,9 +54,9 @@ class RequestLog:
 
 def _id_of(scope: Any) -> str:
     if settings.PROXY_COUNT:  # anybody else could make two requests look like one
-        for name, value in scope["headers"]:
-            if name == b"x-request-id" and _ID.fullmatch(value):
-                return str(value.decode())
+        request_id = header_of(scope, b"x-request-id")
+        if _ID.fullmatch(request_id):
+            return request_id.decode()
     return token_hex(8)
 
 
@@ -81,9 +82,8 @@ def _note(scope: Any, status: int, took_s: float) -> None:
 def _trace(scope: Any, status: int, began_ns: int) -> None:
     """Record what an agent asked for as a part of its trace."""
     if match := _OF_APPROVAL.fullmatch(scope["path"]):
-        parents = [value for name, value in scope["headers"] if name == b"traceparent"]
         name = "approval." + (match["verb"] or ("look" if match["id"] else "submit"))
-        parent = parents[0].decode("latin-1") if parents else None
+        parent = header_of(scope, b"traceparent").decode("latin-1") or None
         tracing.record(name, parent, began_ns, **{"http.response.status_code": status})
 
 

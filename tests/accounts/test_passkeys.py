@@ -12,7 +12,7 @@ from django.utils import timezone
 from dashboard.accounts import webauthn
 from dashboard.accounts.errors import NotPermitted, NotSigned
 from dashboard.accounts.models import Passkey, PasskeyConfirmation
-from dashboard.accounts.services import factors, passkeys
+from dashboard.accounts.services import factors, passkeys, ways_in
 from dashboard.accounts.services.people import OPERATOR
 from dashboard.accounts.services.signing_in import make_link, signed_in
 from dashboard.audit.models import AuditEntry
@@ -326,6 +326,83 @@ def test_who_let_somebody_in_does_not_confirm(alice, root, how):
         passkeys.confirm(key, admin=root, by=by(root))
     other = make.person("olga", admin=True)
     passkeys.confirm(key, admin=other, by=by(other))
+
+
+@pytest.fixture
+def olga(db):
+    """An admin who was here before."""
+    olga = make.person("olga", admin=True)
+    signed_in(olga, "password", address="10.0.0.7")
+    return olga
+
+
+@pytest.mark.parametrize("auth", ["session:link", "session:password"])
+@pytest.mark.parametrize("how", letting_in())
+def test_who_was_let_in_anew_does_not_confirm(alice, root, olga, how, auth):
+    """Or one admin gives herself a passkey for alice, comes in as olga and confirms it."""
+    key = added(alice, Device())
+    with transaction.atomic():
+        letting_in()[how](olga, root)
+
+    with pytest.raises(NotPermitted, match=r"root gave you a way in.*Nothing was changed"):
+        passkeys.confirm(key, admin=olga, by=by(olga, auth))
+    assert not PasskeyConfirmation.objects.exists()
+
+
+def test_who_was_let_in_anew_a_month_ago_confirms(alice, root, olga, monkeypatch):
+    make_link(olga, by=by(root))
+    key = added(alice, Device())
+    now = timezone.now() + timedelta(days=30)
+    monkeypatch.setattr(ways_in, "database_now", lambda: now)
+
+    passkeys.confirm(key, admin=olga, by=by(olga))
+
+    assert PasskeyConfirmation.objects.exists()
+
+
+def test_who_is_invited_confirms_once_they_signed_in_with_their_own_password(alice, root):
+    key, ines = added(alice, Device()), make.person("ines", admin=True)
+    make_link(ines, by=by(root))
+    signed_in(ines, "link", address="10.0.0.7")
+
+    with pytest.raises(NotPermitted, match=r"link that somebody else made\. Nothing was changed"):
+        passkeys.confirm(key, admin=ines, by=by(ines, "session:link"))
+    passkeys.confirm(key, admin=ines, by=by(ines))
+
+    assert PasskeyConfirmation.objects.exists()
+
+
+@pytest.mark.parametrize("auth", ["session:link", "session:password"])
+def test_who_came_in_by_a_link_of_the_operator_confirms(alice, olga, auth):
+    key = added(alice, Device())
+    make_link(olga, by=OPERATOR)
+
+    passkeys.confirm(key, admin=olga, by=by(olga, auth))
+
+    assert PasskeyConfirmation.objects.exists()
+
+
+def test_who_came_in_as_whoever_let_somebody_in_does_not_confirm(alice, root, olga):
+    make_link(olga, by=by(root))
+    make_link(alice, by=by(olga, "session:link"))
+    key = added(alice, Device(), auth="session:link")
+
+    with pytest.raises(NotPermitted, match="or gave one to an admin who did"):
+        passkeys.confirm(key, admin=root, by=by(root))
+    other = make.person("ines", admin=True)
+    passkeys.confirm(key, admin=other, by=by(other))
+
+
+def test_who_invited_whoever_let_somebody_in_confirms(alice, root):
+    ines = make.person("ines", admin=True)
+    make_link(ines, by=by(root))
+    signed_in(ines, "link", address="10.0.0.7")
+    make_link(alice, by=by(ines))
+    key = added(alice, Device(), auth="session:link")
+
+    passkeys.confirm(key, admin=root, by=by(root))
+
+    assert PasskeyConfirmation.objects.exists()
 
 
 @pytest.mark.parametrize("auth", ["session:link", "session:link+totp"])

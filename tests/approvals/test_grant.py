@@ -58,6 +58,7 @@ def test_the_same_content_is_answered_by_the_grant(token, alice):
     assert again.decision.reason == f"alice approved this before (grant {made.pk})."
 
 
+@pytest.mark.parametrize("name", ["execution_folder_path", "working_directory"])
 @pytest.mark.parametrize(
     ("there", "here", "is_answered"),
     [
@@ -67,9 +68,11 @@ def test_the_same_content_is_answered_by_the_grant(token, alice):
         (None, "/srv/production", False),
     ],
 )
-def test_the_same_content_is_answered_only_in_its_folder(token, alice, there, here, is_answered):
+def test_the_same_content_is_answered_only_in_its_folder(
+    token, alice, name, there, here, is_answered
+):
     def said(folder):
-        return {} if folder is None else {"working_directory": folder}
+        return {} if folder is None else {name: folder}
 
     make.decided(
         ask(token, evidence=said(there)),

@@ -213,6 +213,32 @@ def test_what_was_taken_back_is_not_offered_to_be_given_again(token, alice):
     assert earlier_answer(again, again.judgements.get()) is None
 
 
+def test_what_was_taken_back_is_not_offered_through_an_older_approval(token, alice):
+    make.approved(token, alice, run_id="r")
+    recall(make.approved(token, alice, run_id="r"), alice)
+    again = make.pending(token, run_id="r")
+
+    assert earlier_answer(again, again.judgements.get()) is None
+
+
+def test_an_older_approval_that_is_taken_back_ends_the_offer_of_a_newer_one(token, alice):
+    older = make.approved(token, alice, run_id="r")
+    make.approved(token, alice, run_id="r")
+    again = make.pending(token, run_id="r")
+
+    recall(older, alice)
+
+    assert earlier_answer(again, again.judgements.get()) is None
+
+
+def test_what_was_approved_anew_after_it_was_taken_back_is_offered(token, alice):
+    recall(make.approved(token, alice, run_id="r"), alice)
+    newer = make.approved(token, alice, run_id="r")
+    again = make.pending(token, run_id="r")
+
+    assert earlier_answer(again, again.judgements.get()) == newer.decision
+
+
 def test_a_memory_that_was_taken_back_is_not_what_was_approved_before(token, alice):
     content = {"operation": "add", "user_id": "u", "content": "x", "existing": None}
     asked = {"kind": Kind.MEMORY, "capability": "memory"}

@@ -9,6 +9,7 @@ from django.db import connection
 from approval_client.wire import parse_json
 from dashboard.accounts.errors import NotPermitted
 from dashboard.accounts.services import people
+from dashboard.accounts.services.signing_in import make_link, signed_in
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.services import Actor
 from dashboard.policies import queries
@@ -70,6 +71,41 @@ def test_proposing_is_recorded(proposal):
     assert details["policy"]["owner_may_approve"] is True
     assert (details["note"], details["based_on"]) == ("because", 1)
     assert details["loosened"] == ["Owners may approve requests of their own agents."]
+
+
+def test_who_was_let_in_anew_does_not_publish(ada, eve, proposal):
+    """Or one admin proposes as herself, comes in as another and publishes."""
+    signed_in(eve, "password", address="10.0.0.7")
+    make_link(eve, by=ADA)
+
+    with pytest.raises(NotPermitted, match=r"ada gave you a way in.*Nothing was published"):
+        confirmed(proposal, eve)
+    assert current_revision().number == 1
+
+
+def test_who_is_in_a_session_of_anothers_link_does_not_publish(eve, proposal):
+    make_link(eve, by=ADA)
+
+    with pytest.raises(NotPermitted, match=r"that somebody else made\. Nothing was published"):
+        confirm(proposal, person=eve, by=Actor("user:eve", "session:link"), confirmed="loosen")
+    assert confirmed(proposal, eve).number == 2
+
+
+def test_who_let_the_author_in_anew_does_not_publish(ada, eve, proposal):
+    """Or one admin proposes as somebody else and publishes as herself."""
+    signed_in(ada, "password", address="10.0.0.7")
+    make_link(ada, by=EVE)
+
+    with pytest.raises(NotPermitted, match=r"you gave ada a way in.*Nothing was published"):
+        confirmed(proposal, eve)
+    assert current_revision().number == 1
+
+
+def test_who_invited_the_author_publishes(ada, eve, proposal):
+    make_link(ada, by=EVE)
+    signed_in(ada, "link", address="10.0.0.7")
+
+    assert confirmed(proposal, eve).number == 2
 
 
 def test_what_loosens_nothing_is_published_by_one_person(ada):

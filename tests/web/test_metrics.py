@@ -90,6 +90,14 @@ async def test_whoever_comes_from_a_network_needs_no_token(
     assert (await read(client=client, headers=headers))[0] == status
 
 
+def test_a_proxy_may_add_a_line_of_its_own_to_what_a_stranger_sent(settings):
+    settings.METRICS_NETWORKS, settings.PROXY_COUNT = ["10.9.0.0/16"], 1
+    lines = [(b"x-forwarded-for", b"10.9.0.1"), (b"x-forwarded-for", b"192.0.2.1")]
+
+    assert not metrics.may_read({"headers": lines, "client": ("127.0.0.1", 1)})
+    assert metrics.may_read({"headers": lines[::-1], "client": ("127.0.0.1", 1)})
+
+
 @pytest.mark.django_db(transaction=True)
 async def test_every_line_is_one_that_prometheus_reads():
     status, content_type, body = await read(headers=BEARER)

@@ -26,9 +26,9 @@ from dashboard.accounts.models import (
     User,
 )
 from dashboard.accounts.queries import reviewers
+from dashboard.accounts.services import ways_in
 from dashboard.audit.actions import Action
 from dashboard.audit.fingerprint import fingerprint
-from dashboard.audit.models import AuditEntry
 from dashboard.audit.names import user_name
 from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.clock import database_now
@@ -40,14 +40,6 @@ COUNTS_AFTER = timedelta(hours=24)
 MOST = 20
 """Of one person, those that were removed not counted."""
 
-_LATELY = timedelta(days=30)
-_LETS_IN = (
-    Action.SIGN_IN_LINK_MADE,
-    Action.PERSON_LINKED,
-    Action.FACTOR_REMOVED,
-    Action.PASSKEY_REMOVED,
-)
-_OPERATOR = "operator"
 _NOT_ADDED = "{} No passkey was added."
 _NAMELESS = "Passkey"
 _COPIED = (
@@ -134,7 +126,7 @@ def add(person: User, *, name: str, made: str, challenge: bytes, by: Actor) -> P
         is_synced=key.is_synced,
         transports=json.dumps(key.transports),
         added_by=by.auth[:100],
-        needs_confirmation=_came_by_link(by) or _was_let_in_by_others(person),
+        needs_confirmation=ways_in.came_by_link(by) or ways_in.was_let_in_anew(person),
         added_at=database_now(),
     )
     try:
@@ -152,17 +144,19 @@ def confirm(passkey: Passkey, *, admin: User, by: Actor) -> None:
     """Have a passkey count at once, on another admin's word.
 
     Raises:
-        NotPermitted: It is their own, or they gave the person a way in lately.
+        NotPermitted: It is their own, they gave the person a way in lately, or somebody gave them
+            one.
     """
     person = passkey.person
     if admin.pk == person.pk:
         raise NotPermitted("Another admin has to confirm your passkey. Nothing was changed.")
-    if _let_in(person, passkey.added_at).filter(actor=by.name).exists():
+    if by.name in ways_in.givers(person, passkey.added_at):
         raise NotPermitted(
-            f"In the month before this passkey was added you gave {person} a way in: a sign-in "
-            "link, single sign-on or the removal of a second factor. Another admin has to confirm "
-            "it. Nothing was changed."
+            f"In the month before this passkey was added you gave {person} a way in, or gave one "
+            "to an admin who did: a sign-in link, single sign-on or the removal of a second "
+            "factor. Another admin has to confirm it. Nothing was changed."
         )
+    ways_in.check_own(admin, by, not_done="Nothing was changed")
     now = database_now()
     if _lock(passkey) and not counts(passkey, now):
         row = PasskeyConfirmation.objects.create(
@@ -316,29 +310,3 @@ def _record(action: Action, row: PasskeyConfirmation | PasskeyRemoval, by: Actor
     passkey = row.passkey
     details = {"passkey": passkey.pk, "name": passkey.name, "row": fingerprint_of(row)}
     record(by, AuditEvent(action, user_name(passkey.person.username), details=details))
-
-
-def _came_by_link(by: Actor) -> bool:
-    return by.auth.removeprefix("session:").partition("+")[0] == "link"
-
-
-def _was_let_in_by_others(person: User) -> bool:
-    """Whether somebody else gave a way in, lately, to a person who had one before.
-
-    Whoever is invited is let in by others too, and is nobody else yet. The operator has a way in
-    to everything.
-    """
-    name = user_name(person.username)
-    sign_ins = AuditEntry.objects.filter(action=Action.SIGNED_IN, actor=name)
-    seq = sign_ins.order_by("seq").values_list("seq", flat=True).first()
-    if seq is None:
-        return False
-    own_names = (name, _OPERATOR)
-    entries = _let_in(person, database_now()).filter(seq__gt=seq)
-    return bool(entries.exclude(actor__in=own_names).exists())
-
-
-def _let_in(person: User, before: datetime) -> QuerySet[AuditEntry]:
-    """What others may have done in the month before, to come in as a person."""
-    entries = AuditEntry.objects.filter(subject=user_name(person.username), action__in=_LETS_IN)
-    return entries.filter(at__gt=before - _LATELY)

@@ -27,6 +27,9 @@ MOST_USES = 10_000
 LONGEST_NAME = 60
 """Characters of an argument's name that a person is shown."""
 
+FOLDERS = ("execution_folder_path", "working_directory")
+"""Keys of the evidence by which an agent says in which folder something runs."""
+
 _PLAIN_NAME = re.compile(rf"[\w.-]{{1,{LONGEST_NAME}}}")
 
 

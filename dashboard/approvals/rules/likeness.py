@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Case, F, Q, QuerySet, TextField, Value, When
-from django.db.models.functions import Length
+from django.db.models.functions import Coalesce, Length
 
 from approval_client.wire import Kind, Source, Status, canonical_json, parse_json
 from dashboard.accounts.models import Agent, User
@@ -25,6 +25,7 @@ from dashboard.approvals.models import (
     Vote,
 )
 from dashboard.approvals.rules.edit import edited
+from dashboard.approvals.rules.recall import recall_of
 from dashboard.statements import Many, rows
 
 LONGEST = 20_000
@@ -259,15 +260,18 @@ def earlier_answer(approval: ApprovalRequest, judgement: Judgement) -> Decision 
 
     The agent, the run, the content, the capability and all that the agent says have to be the
     same, and so has the policy: its revision, what it says and what was found. A run has to be
-    named: without one, nobody knows what belongs together.
+    named: without one, nobody knows what belongs together. Where the last word about it was to
+    take an approval back, there is none: an older answer does not come back.
     """
     if not approval.run_id or not _has_equal(approval):
         return None
     at, story = approval.submitted_at, (approval.agent_id, approval.run_id, approval.kind)
     latest = _answered.first(*story, at, at - WITHIN, approval.pk, approval.digest)
     # An answer to each step, or to an edit, cannot be repeated by one press.
-    is_plain = latest is not None and latest.edit_id is None and not latest.has_steps
-    return latest if latest and is_plain and _is_same(latest, approval, judgement) else None
+    if latest is None or latest.edit_id is not None or latest.has_steps:
+        return None
+    is_in_force = recall_of(latest.approval) is None
+    return latest if is_in_force and _is_same(latest, approval, judgement) else None
 
 
 @rows(*_STORY, ApprovalRequest.digest)
@@ -276,7 +280,6 @@ def _answered(
 ) -> QuerySet[Decision]:
     answers = Decision.objects.filter(
         source=Source.REVIEWER,
-        approval__recall=None,  # what somebody took back is not given again
         approval__agent=agent,
         approval__run_id=run,
         approval__kind=kind,
@@ -284,8 +287,8 @@ def _answered(
         approval__submitted_at__lte=at,
         approval__submitted_at__gte=since,
     ).exclude(approval=pk)
-    whole = answers.select_related("approval", "decided_by", "judgement__inspection")
-    return whole.order_by("-decided_at")[:1]
+    whole = answers.select_related("approval__recall", "decided_by", "judgement__inspection")
+    return whole.order_by(Coalesce("approval__recall__taken_back_at", "decided_at").desc())[:1]
 
 
 def saw_the_end(decision: Decision, person: User) -> bool:

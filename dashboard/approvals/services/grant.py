@@ -19,6 +19,7 @@ from dashboard.approvals.rules.answer import is_enough, why_not_count
 from dashboard.approvals.rules.edit import report_of_edit, why_not_once
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.grant import (
+    FOLDERS,
     LONGEST_FOR_S,
     MOST_USES,
     GrantScope,
@@ -197,11 +198,12 @@ def _is_in_its_folder(grant: Grant, approval: ApprovalRequest) -> bool:
         return True
     source = ApprovalRequest.objects.filter(pk=grant.made_from_id)
     evidence = source.values_list("evidence", flat=True).get()
-    return _folder(evidence) == _folder(approval.evidence)
+    return _folders(evidence) == _folders(approval.evidence)
 
 
-def _folder(evidence: str) -> str:
-    return canonical_json(parse_json(evidence).get("working_directory"))
+def _folders(evidence: str) -> str:
+    statements = parse_json(evidence)
+    return canonical_json([statements.get(name) for name in FOLDERS])
 
 
 def _is_for_schema(grant: Grant, approval: ApprovalRequest) -> bool:

@@ -9,7 +9,9 @@ from approval_client.wire import parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.errors import NotPermitted
 from dashboard.accounts.models import User
+from dashboard.accounts.services import ways_in
 from dashboard.audit.actions import Action
+from dashboard.audit.names import user_name
 from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.policies.errors import NotOpen, Outdated, SamePerson
 from dashboard.policies.evaluate import Policy
@@ -66,7 +68,7 @@ def confirm(
         Outdated: Another revision was published since it was proposed.
         SamePerson: It is one's own proposal.
         NotConfirmed: ``confirmed`` is not the word.
-        NotPermitted: One of the two is not an admin.
+        NotPermitted: One of the two is not an admin, or may be somebody else who came in as them.
     """
     policy = Policy.from_json(proposal.document)
     check_examples(policy.rules, not_done="Nothing was published")
@@ -74,7 +76,7 @@ def confirm(
         check_admin(person)
         present = locked_present()
         open_one = _locked(proposal)
-        _check_two_people(open_one, person)
+        _check_two_people(open_one, person, by)
         if open_one.based_on != present.number:
             raise Outdated(present)
         publication = Publication(
@@ -111,7 +113,7 @@ def _locked(proposal: PolicyProposal) -> PolicyProposal:
     return locked
 
 
-def _check_two_people(proposal: PolicyProposal, second: User) -> None:
+def _check_two_people(proposal: PolicyProposal, second: User, by: Actor) -> None:
     author = proposal.author
     if author.pk == second.pk:
         raise SamePerson(
@@ -123,6 +125,13 @@ def _check_two_people(proposal: PolicyProposal, second: User) -> None:
             f"{author.username}, who proposed this, is no longer an admin. Nothing was "
             "published. Propose it again yourself and ask another admin."
         )
+    if user_name(second.username) in ways_in.givers_anew(author, proposal.proposed_at):
+        raise NotPermitted(
+            f"In the month before this was proposed you gave {author.username} a way in, or gave "
+            "one to an admin who did: a sign-in link, single sign-on or the removal of a second "
+            "factor. Nothing was published. Ask another admin to read it and publish it."
+        )
+    ways_in.check_own(second, by, not_done="Nothing was published")
 
 
 def _close(

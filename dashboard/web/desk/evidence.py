@@ -13,6 +13,7 @@ from typing import Any
 from django.utils.safestring import SafeString
 
 from approval_client.wire import canonical_json
+from dashboard.approvals.rules.grant import FOLDERS
 from dashboard.web.drawing.code import RenderedCode, render_code
 from dashboard.web.drawing.direction import TextReading
 from dashboard.web.drawing.markup import size_drawn
@@ -25,8 +26,7 @@ _LABELS = {
     "safety_concerns": "Safety concerns",
     "analysis_details": "Analysis",
     "execution_mode": "Execution mode",
-    "execution_folder_path": "Folder it says it runs in",
-    "working_directory": "Folder it says it runs in",
+    **dict.fromkeys(FOLDERS, "Folder it says it runs in"),
     "timeout_ms": "Time limit of the command, in milliseconds",
     "expected_results": "Expected results",
     "notebook_path": "Path of the notebook",

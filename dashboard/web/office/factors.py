@@ -25,7 +25,7 @@ from django.views.decorators.http import require_http_methods
 from dashboard.accounts import webauthn
 from dashboard.accounts.errors import AccountError, NotPermitted, NotSigned, TooManyAttempts
 from dashboard.accounts.models import User
-from dashboard.accounts.services import factors, passkeys
+from dashboard.accounts.services import browsers, factors, passkeys
 from dashboard.accounts.services.linking import is_linked
 from dashboard.audit.services import Actor
 from dashboard.web.access import (
@@ -50,6 +50,8 @@ _NEW_APP = "new_app"
 
 CHALLENGE_S = 1800
 """How long a page may stay open before a device signs, in seconds."""
+
+OTHERS_ENDED = "Your other browsers are signed out."
 
 _TO_SIGN = "to_sign"
 """In the session: what a passkey has to sign next, to show that it is its person."""
@@ -160,6 +162,8 @@ def new_codes(request: PersonRequest) -> HttpResponse:
         messages.error(request, error)
         return redirect("web:second_factor")
     codes = factors.new_recovery_codes(request.user, by=actor(request))
+    end_others(request)
+    messages.success(request, f"The codes before no longer count. {OTHERS_ENDED}")
     return codes_page(request, codes, "web:second_factor")
 
 
@@ -171,9 +175,16 @@ def remove(request: PersonRequest) -> HttpResponse:
         messages.error(request, error)
         return redirect("web:second_factor")
     factors.remove_app(request.user, by=actor(request))
+    end_others(request)
     forget_shown(request)
-    messages.success(request, f"Your app is removed. {what_is_asked(request.user)}")
+    removed = f"Your app is removed. {OTHERS_ENDED}"
+    messages.success(request, f"{removed} {what_is_asked(request.user)}")
     return redirect("web:second_factor")
+
+
+def end_others(request: PersonRequest) -> None:
+    """Sign a person out elsewhere: whoever has what was removed may be signed in by it."""
+    browsers.end_others(request.user, request.session.session_key or "", by=actor(request))
 
 
 def what_is_asked(person: User) -> str:

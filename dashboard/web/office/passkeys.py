@@ -17,14 +17,16 @@ from django.views.decorators.http import require_http_methods
 from dashboard.accounts import webauthn
 from dashboard.accounts.errors import NotPermitted, NotSigned, TooManyAttempts
 from dashboard.accounts.models import Passkey, User
-from dashboard.accounts.services import browsers, factors, passkeys
+from dashboard.accounts.services import factors, passkeys
 from dashboard.accounts.services.sessions import end_sessions
 from dashboard.web.access import action, actor, admins_only, has_shown, lacks_second_factor
 from dashboard.web.http import PRESSED, PersonRequest
 from dashboard.web.office.factors import (
+    OTHERS_ENDED,
     challenge_in,
     check_shown,
     codes_page,
+    end_others,
     forget_shown,
     note_shown,
     proof_context,
@@ -100,10 +102,9 @@ def remove_own(request: PersonRequest, passkey_id: int) -> HttpResponse:
         messages.error(request, error)
         return redirect("web:passkeys")
     factors.remove_passkey(passkey, remover=request.user, by=actor(request))
-    # Whoever has the device may be signed in by it.
-    browsers.end_others(request.user, request.session.session_key or "", by=actor(request))
+    end_others(request)
     forget_shown(request)
-    removed = f"{_REMOVED.format(passkey)} Your other browsers are signed out."
+    removed = f"{_REMOVED.format(passkey)} {OTHERS_ENDED}"
     messages.success(request, f"{removed} {what_is_asked(request.user)}")
     return redirect("web:passkeys")
 

@@ -362,6 +362,31 @@ def test_who_removes_a_demanded_one_reads_only(alice, app, first_proof, ask, set
     assert pressed(client, ask()).url.startswith(PAGE)
 
 
+@pytest.mark.parametrize("path", ["remove", "codes"])
+def test_other_browsers_are_signed_out_when_it_is_removed_or_has_new_codes(app, first_proof, path):
+    """Whoever has the lost phone, or the lost codes, may be signed in by it."""
+    own, other = first_proof(), first_proof()
+    own.post("/sign-in/second", {"code": app[1][0]})
+    other.post("/sign-in/second", {"code": code_of(app[0], later=1)})
+
+    page = page_of(own.post(f"{PAGE}/{path}", {"code": app[1][1]}, follow=True))
+
+    assert "Your other browsers are signed out." in page.text
+    assert name_of(other) is None
+    assert name_of(own) == "alice"
+
+
+def test_one_that_was_shown_no_longer_counts_once_the_person_has_none(
+    alice, app, first_proof, ask, settings
+):
+    settings.SECOND_FACTOR = "everyone"
+    client = first_proof()
+    client.post("/sign-in/second", {"code": app[1][0]})
+    factors.remove_app(alice, by=OPERATOR)
+
+    assert pressed(client, ask()).url.startswith(PAGE)
+
+
 def test_admins_remove_their_own_with_a_code_alone(ada, admin):
     secret = factors.new_secret()
     factors.add_app(ada, secret, code_of(secret), by=OPERATOR)
