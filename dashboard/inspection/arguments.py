@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import posixpath
 import re
@@ -32,6 +31,7 @@ from dashboard.inspection.parts import (
     command_of_tool,
     commands,
     folder,
+    is_editor,
     is_statement,
     keys,
     members,
@@ -64,19 +64,20 @@ _FOLDERS = names("directory directories dir folder folders tree")
 _DELETES = names("delete remove unlink rm rmdir rmtree erase purge trash shred wipe")
 _WRITES_FILES = names("""
     write create save edit append overwrite put touch move rename copy replace truncate mkdir
-    insert str push commit
+    insert str
 """)
-_EDITS = names("edit editor str memory fs filesystem text") | _FILES
-"""Words of a tool whose operation says what it does with a file."""
+_PUSHES = names("push commit")
+"""What is done to files of a repository, where the name of a tool says so."""
 
 _PATCH = re.compile(
-    r"^\*\*\* (?:(Add|Update|Delete) File|Move to): *(.{1,4096}?)[ \t\r]*$"
-    r"|^\+\+\+ (?:b/)?([^\t\r\n]{1,4096})|^(deleted file mode )",
+    r"^[ \t]*\*\*\* (?:(Add|Update|Delete) File|Move to): *(.{1,4096}?)[ \t\r]*$"
+    r"|^--- .{1,4096}\n\+\+\+ (?:b/)?([^\t\r\n]{1,4096})|^(?:rename|copy) to (.{1,4096}?)\r?$"
+    r"|^(deleted file mode )",
     re.MULTILINE,
 )
 """What a patch says of a file, as agents write it or as ``diff`` does."""
 
-_IS_PATCH = re.compile(r"^(?:\*\*\* Begin Patch|--- \S)", re.MULTILINE)
+_IS_PATCH = re.compile(r"^(?:[ \t]*\*\*\* Begin Patch|--- \S|diff --git )", re.MULTILINE)
 _PATCHES = names("patch apply diff")
 _TAKES_FROM = re.compile(r"_(?:from|in|at|on|of|by|to|into|for|with)_")
 _MANNERS = names("recursive recursively all tool force contents s")
@@ -112,8 +113,8 @@ _FOR_PROGRAM = re.compile(r"\s*(?:--?[A-Za-z]|[^\s'\"()=;#]+\.pyw?(?:\s|\Z))")
 """What stands behind the name of Python: its options, or a file."""
 
 _ONE_NAME = re.compile(r"\s*[\w.-]*\s*")
-_JSON = re.compile(r"\s*[{\[]")
-_MOST_TEXTS = 200
+_JSON = re.compile(r"\ufeff?\s*[{\[]")
+_MOST_TEXTS = 200  # that are read one by one
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*|\S+", re.DOTALL)
 _LEAVES_QUOTES = re.compile(r"['\"]\s{0,20}(?:[;|&`\n]|\$\()")
 """Where a shell that puts an address in quotes finds their end, and a command behind it."""
@@ -176,9 +177,10 @@ def _by_name(tool: str) -> list[Finding]:
 def _on_files(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
     """Say what a tool does to the files that it is given, and which variables it is to set."""
     tool_words = words(_own_name(tool)).split("_")
-    if verb := _verb_of_editor(tool_words, arguments):
+    if verb := _verb_of_editor(tool, arguments):
         tool_words = [verb, "file"]
-    writes = tool_words[0] in _WRITES_FILES
+    pushes = tool_words[0] in _PUSHES and tool_words[-1] in _FILES
+    writes = tool_words[0] in _WRITES_FILES or pushes
     notes, kinds = Notes(WHOLE), list[FindingKind]()
     with notes.at(0, 0):
         for name, value in variables(arguments):
@@ -202,14 +204,14 @@ def _on_files(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
     return notes.found
 
 
-def _verb_of_editor(tool_words: list[str], arguments: Mapping[str, Any]) -> str:
+def _verb_of_editor(tool: str, arguments: Mapping[str, Any]) -> str:
     """Return what an editor's tool is told to do, as ``create`` in its command; else nothing."""
-    if _EDITS.isdisjoint(tool_words):
+    if not is_editor(tool):
         return ""
     spelled = {words(key): value for key, value in sorted(arguments.items())}
-    values = [spelled.get(name) for name in ("command", "operation", "action", "op")]
-    verb = next((words(value) for value in values if isinstance(value, str)), "").partition("_")[0]
-    return verb if verb in _WRITES_FILES | _DELETES else ""
+    values = [spelled.get(name) for name in ("command", "operation", "action", "op", "mode")]
+    verbs = [words(value).partition("_")[0] for value in values if isinstance(value, str)]
+    return next((verb for verb in verbs if verb in _WRITES_FILES | _DELETES), "")
 
 
 def _patched(text: str) -> Iterator[FindingKind]:
@@ -217,8 +219,8 @@ def _patched(text: str) -> Iterator[FindingKind]:
     if not _IS_PATCH.search(text):
         return
     for match in _PATCH.finditer(text):
-        verb, path = match[1], match[2] or match[3]
-        if verb == "Delete" or match[4] or path == "/dev/null":
+        verb, path = match[1], match[2] or match[3] or match[4]
+        if verb == "Delete" or match[5] or path == "/dev/null":
             yield effects.DELETES_FILES
         else:
             yield from _writes(path)
@@ -309,10 +311,11 @@ def _read(part: Part, where: str = "") -> list[Finding]:
 def _in_json(part: Part) -> Iterator[Finding]:
     """Look into the texts of a file in JSON, such as the scripts of a ``package.json``."""
     try:
-        value = json.loads(part.text)
+        value = json.loads(part.text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         return
-    for text in itertools.islice((text for _, text in members(value)), _MOST_TEXTS):
+    texts = [text for _, text in members(value)]
+    for text in (*texts[:_MOST_TEXTS], "\n".join(texts[_MOST_TEXTS:])):
         for finding in search(text, block=part.number):
             yield replace(finding, line=0, end_line=0)
 

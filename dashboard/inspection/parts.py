@@ -22,11 +22,17 @@ WHOLE = 0
 Place = tuple[str | int, ...]
 
 _SHELL = names("command commands cmd bash shell shell_command argv args terminal_command cmdline")
-_ENDS_OF_SHELL = ("_command", "_cmd", "_cmdline")
-"""Of names such as ``cli_command``."""
+_OF_SHELL = re.compile(
+    r"(?:cli|shell|sh|bash|zsh|terminal|console|system|os|unix|linux|remote|ssh|exec|execute|run"
+    r"|full|raw|build|test|start|stop|install|setup|init|entry|pre|post|aws|az|azure|gcloud|gsutil"
+    r"|kubectl|helm|docker|podman|git|gh|npm|pnpm|yarn|pip|uv|terraform)_(?:command|cmd|cmdline)s?"
+)
+"""Names such as ``cli_command``."""
 
 _EDITOR_COMMANDS = names("view create str_replace insert undo_edit rename")
 """What an editor's tool is told to do with the file beside it, and no program."""
+
+_EDITORS = names("edit editor str memory fs filesystem text file files")
 
 _WORD_LISTS = names("command cmd argv args cmdline")  # one command, word by word
 _PROGRAM = names("executable program binary exe command cmd")
@@ -44,7 +50,10 @@ _PATHS = names("""
     path paths file files file_path filepath filename folder dir directory target destination dest
     source src from to uri target_file file_name absolute_path old_path new_path
 """)
-_SAYS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_SAYS = {
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
+}
 _FOLDER = names("cwd workdir working_directory working_dir")
 _ENVIRONMENT = names("env envs environ environment env_vars environment_variables")
 _SQL = names("sql query statement sql_query statements queries")
@@ -59,8 +68,10 @@ _UNREAD = {
 
 _PERHAPS_JAVASCRIPT = names("function page_function expression evaluate eval")
 _JAVASCRIPT = re.compile(
-    r"=>|\bfunction\b\s*[\w$*]*\s*\(|\b(?:document|window|localStorage|navigator)\s*[.\[]"
-    r"|\bfetch\s*\("
+    r"\s*(?:async\b\s*)?(?:\([^()]{0,200}\)|[\w$]{1,60})\s*=>"
+    r"|.*?(?:\bfunction\b\s*[\w$*]*\s*\(|\b(?:document|window|localStorage|navigator)\s*[.\[]"
+    r"|\bfetch\s*\()",
+    re.DOTALL,
 )
 _JAVASCRIPT_ADDRESS = re.compile(r"\s*(?i:javascript):")
 
@@ -132,7 +143,9 @@ class _Found(NamedTuple):
 
 def parts_of_call(tool: str, arguments: Mapping[str, Any]) -> list[Part]:
     """Return every text among the arguments of a tool, in the order of canonical JSON."""
-    return _numbered(_walk(arguments, _language_of(tool), "", ()))
+    texts = _walk(arguments, _language_of(tool), "", ())
+    is_edited = is_editor(tool) and any(paths(arguments))
+    return _numbered(_edit(text) if is_edited else text for text in texts)
 
 
 def parts_of_texts(value: Any) -> list[Part]:
@@ -223,10 +236,9 @@ def switches(value: Any) -> Iterator[tuple[str, bool]]:
     if isinstance(value, Mapping):
         for key in sorted(value):
             inner = value[key]
-            if isinstance(inner, bool):
-                yield words(key), inner
-            elif isinstance(inner, str) and inner.strip().lower() in _SAYS:
-                yield words(key), _SAYS[inner.strip().lower()]
+            word = str(inner).strip().lower() if isinstance(inner, str | int) else ""
+            if word in _SAYS:
+                yield words(key), _SAYS[word]
             else:
                 yield from switches(inner)
     elif isinstance(value, list | tuple):
@@ -320,15 +332,10 @@ def _walk(
         spelling = next((value[key] for key, word in spelled.items() if word in _LANGUAGE), None)
         inner = spelling if isinstance(spelling, str) and our_spelling(spelling) else language
         for key, word in spelled.items():
-            if isinstance(value[key], str) and _is_edit(
-                word, spelled.values(), value[key], language
-            ):
-                yield _Found((*place, key), value[key])
-                continue
             inside = in_environment or word in _ENVIRONMENT
             yield from _walk(value[key], inner, word, (*place, key), in_environment=inside)
     elif isinstance(value, list | tuple):
-        is_line = name in _WORD_LISTS or name.endswith(_ENDS_OF_SHELL)
+        is_line = name in _WORD_LISTS or _OF_SHELL.fullmatch(name) is not None
         if is_line and value and all(isinstance(item, str) for item in value):
             is_one = len(value) == 1 and language in (
                 "sql",
@@ -355,7 +362,8 @@ def _found(place: Place, text: str, language: str | None, name: str) -> _Found:
         return _named(place, text, "sql", language)
     if language == "sql" and name not in _SQL and _NAME.fullmatch(text):
         return _Found(place, text)  # of a database or a table, perhaps; no statement is one word
-    is_code = name in _CODE or (language is not None and bool(text.strip()))
+    runs_in_page = name in _PERHAPS_JAVASCRIPT and _JAVASCRIPT.match(text) is not None
+    is_code = name in _CODE or runs_in_page or (language is not None and bool(text.strip()))
     return _Found(place, text, language, is_code)
 
 
@@ -363,22 +371,30 @@ def _script(name: str, text: str) -> str | None:
     """Return the language that the name of a member, or the text itself, says it is in."""
     if name in _PYTHON:
         return "python"
-    if _JAVASCRIPT_ADDRESS.match(text) or (
-        name in _PERHAPS_JAVASCRIPT and _JAVASCRIPT.search(text)
-    ):
+    if _JAVASCRIPT_ADDRESS.match(text):
         return "javascript"
     return _UNREAD.get(name) if _LIKE_CODE.search(text) else None
 
 
 def _is_command(name: str) -> bool:
     """Whether a member of that name holds a command, as ``command`` and ``cli_command`` do."""
-    return name in _SHELL or name.endswith(_ENDS_OF_SHELL)
+    return name in _SHELL or _OF_SHELL.fullmatch(name) is not None
 
 
-def _is_edit(word: str, spelled: Collection[str], value: Any, language: str | None) -> bool:
-    """Whether a command only tells an editor's tool what to do with the file beside it."""
-    is_of_editor = word == "command" and value in _EDITOR_COMMANDS and language != "bash"
-    return is_of_editor and not _PATHS.isdisjoint(spelled)
+def holds_command(value: Any) -> bool:
+    """Whether any member is a command or code, by its name."""
+    return any(_is_command(name) or name in _CODE for name in map(words, keys(value)))
+
+
+def is_editor(tool: str) -> bool:
+    """Whether a tool, by its name, works on files as it is told to by an argument."""
+    return not _EDITORS.isdisjoint(words(tool).split("_"))
+
+
+def _edit(text: _Found) -> _Found:
+    """Return a text of an editor's tool: no command if it says what to do with a file."""
+    is_told = text.place == ("command",) and text.text in _EDITOR_COMMANDS
+    return _Found(text.place, text.text) if is_told else text
 
 
 def _named(place: Place, text: str, language: str | None, other: str | None) -> _Found:

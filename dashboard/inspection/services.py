@@ -19,7 +19,11 @@ _METHODS = names("""
 _CHANGES = names("post put patch delete")
 _LONGEST_ADDRESS = 2_000
 _ADDRESSES = names("url uri endpoint address path href")
-_OPERATIONS = names("operation op method command action function")
+_OPERATIONS = names("operation op method command commands action function")
+_PIPELINES = names("pipeline stages")
+_ASKED_OF_PATH = names("delete destroy purge erase wipe remove")
+_AT_ONCE = names("batch bulk all by query")
+_SAYS_DELETE = re.compile(r"(?i)\s*x-(?:http-)?method(?:-override)?\s*:\s*delete\s*")
 _DATABASES = names("""
     mongo mongodb mongosh redis neo4j memgraph elasticsearch opensearch firestore dynamodb
     cassandra couchdb couchbase qdrant pinecone weaviate milvus chroma influxdb database db
@@ -52,6 +56,7 @@ _ASIDE_OF_GRAPHQL = re.compile(
 )
 """Its descriptions, strings and comments."""
 
+_DOCUMENT = re.compile(r"\s*[{\[]")
 _ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})")
 _WORD = re.compile(r"\w{1,100}")
 _LONGEST_VERB = 100
@@ -99,7 +104,8 @@ def _over_http(arguments: Mapping[str, Any]) -> Iterator[FindingKind]:
     texts = [*members(arguments)]
     methods = {_verb(text) for name, text in texts if name in _METHODS}
     addresses = [text for name, text in texts if name in _ADDRESSES]
-    if "delete" in methods or (_CHANGES & methods and any(map(_says_it_deletes, addresses))):
+    deletes = "delete" in methods or any(_SAYS_DELETE.fullmatch(text) for _, text in texts)
+    if deletes or (_CHANGES & methods and any(map(_says_it_deletes, addresses))):
         yield effects.UNKNOWN_DESTROYS
 
 
@@ -107,10 +113,11 @@ def _of_database(tool: str, arguments: Mapping[str, Any]) -> Iterator[FindingKin
     """Say what a database without SQL is asked to do, by the names of its own operations."""
     is_of_database = not _DATABASES.isdisjoint(words(tool).split("_"))
     spelled = [*keys(arguments)]
-    if not is_of_database and "pipeline" not in map(words, spelled):
+    if not is_of_database and _PIPELINES.isdisjoint(map(words, spelled)):
         return
     texts = [*members(arguments)]
-    for text in (*(text for _, text in texts), *(f"{name}:" for name in spelled)):
+    documents = [_ESCAPED.sub(_character, text) for _, text in texts if _DOCUMENT.match(text)]
+    for text in (*documents, *(f"{name}:" for name in spelled)):
         yield from (kind for mark, kind in _OF_DOCUMENTS if mark.search(text))
     if is_of_database:
         operations = [
@@ -125,9 +132,13 @@ def _verb(text: str) -> str:
 
 
 def _says_it_deletes(address: str) -> bool:
-    """Whether the last part of an address is a word for deleting: ``/users/1/delete``."""
-    part = re.split(r"[?#]", address[-_LONGEST_ADDRESS:])[0].rstrip("/").rpartition("/")[2]
-    return not VERBS.destroying_options.isdisjoint(words(part).split("_")[:1])
+    """Whether an address ends on a word for deleting: ``/users/1/delete``, ``/_bulk_delete``."""
+    path = re.split(r"[?#]", address[-_LONGEST_ADDRESS:])[0].rstrip("/")
+    parts = [words(part).split("_") for part in re.split("[/:]", path)[-2:]]
+    return any(
+        not _ASKED_OF_PATH.isdisjoint(part) and {*part} <= _AT_ONCE | _ASKED_OF_PATH
+        for part in parts
+    )
 
 
 def _operations(value: Any) -> Iterator[str]:
@@ -148,7 +159,7 @@ def _asked_of_graph(name: str, text: str) -> Iterator[FindingKind]:
         verbs = {verb for field in _WORD.findall(fields) for verb in words(field).split("_")}
         yield _MUTATES if VERBS.destroying.isdisjoint(verbs) else effects.UNKNOWN_DESTROYS
     if name in _CYPHER or (name in _QUERIES and _PATTERN.match(text)):
-        statement = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+        statement = _ESCAPED.sub(_character, text)
         for match in _CLAUSE.finditer(_ASIDE.sub(_emptied, statement)):
             yield _CLAUSES[match[1].lower()]
 
@@ -167,6 +178,10 @@ def _mutated(text: str) -> str:
             return document[begin:]
         begin = brace.end()
     return ""
+
+
+def _character(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16))
 
 
 def _emptied(match: re.Match[str]) -> str:

@@ -19,7 +19,7 @@ from dashboard.inspection.python.calls import CHECKS
 from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
-TABLES_OF_VERSION = ("14", "196b53c6a1297417")
+TABLES_OF_VERSION = ("14", "9189076b8ee087ea")
 
 
 def document(text, file="ours.toml"):

@@ -65,7 +65,7 @@ _SYMBOLS = names("""
     init_printing init_session
 """)
 _REQUESTS = names("request Request send api_call")
-_ENDS_MANY = names("flushall flushdb drop_database drop_collection delete_many drop_table")
+_ENDS_MANY = names("delete flushall flushdb drop_database drop_collection delete_many drop_table")
 _ENDS_MANY_OF = re.compile(r"(?:delete|destroy|purge|erase|wipe|terminate)_\w")
 _ENDS_REMOTELY = names("terminate flushall flushdb deregister revoke truncate")
 _STARTED = names("target function func")
@@ -136,15 +136,23 @@ class Calls:
         """Whether a service is asked to delete: ``requests.delete``, ``request("DELETE", …)``."""
         name = path.rpartition(".")[2]
         if path[0] == UNKNOWN:  # such as what a client has returned
+            asks_network = any(map(_is_of_network, self.context.program.imports))
             says_so = name in _ENDS_MANY or _ENDS_MANY_OF.match(name)
-            return bool(says_so) and any(map(_is_of_network, self.context.program.imports))
+            return asks_network and bool(says_so or self._sends_delete(node, name))
         if not any(deed.name == NETWORK.name for deed in called(path)):
             return False
-        if name in _REQUESTS and node.args:
-            texts = self.context.evaluator.texts(node.args[0])
-            return any(text.value.upper() == "DELETE" for text in texts)
+        if self._sends_delete(node, name):
+            return True
         verbs = {word.lower() for word in _NAME_WORDS.findall(name)}
         return not (VERBS.destroying_options | _ENDS_REMOTELY).isdisjoint(verbs)
+
+    def _sends_delete(self, node: ast.Call, name: str) -> bool:
+        """Whether the method of a request is ``DELETE``: the first argument, or one by name."""
+        if name not in _REQUESTS:
+            return False
+        methods = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "method")]
+        texts = [text for method in methods for text in self.context.evaluator.texts(method)]
+        return any(text.value.upper() == "DELETE" for text in texts)
 
     def _unpickles(self, node: ast.Call) -> bool:
         """Whether a call allows objects that may run code, whoever reads them."""

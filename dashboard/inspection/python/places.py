@@ -16,15 +16,26 @@ from dashboard.inspection.shell.words import Word
 
 _MOST_STEPS = 8  # from a call to the text that names the file
 _MOST_VALUES = 20  # of one name
-_TO_SECOND = names("copy copy2 copyfile copytree link symlink")
+_MOST_ARGUMENTS = 2  # that stand first and may name what is written
+_TO_SECOND = names("copy copy2 copyfile copytree link symlink unpack_archive")
 """Functions that read the first path and write the second one."""
 
-_TAKES_NO_PATH = names("write writelines writestr write_text write_bytes add dump dumps")
-"""Functions whose arguments are what is written."""
+_ONLY_FIRST = names("make_archive open")
+_TAKES_NO_PATH = names("""
+    write writelines writestr write_text write_bytes add dump dumps copyfileobj symlink_to
+    hardlink_to
+""")
+"""Functions whose arguments are what is written, or what is pointed to."""
+
+_PATHS = names("""
+    path file filename fname fp f name dst dest destination target where to out output filepath
+    path_or_buf excel_writer extract_dir base_name
+""")
+"""What an argument is called that names what is written."""
 
 _JOINS = names("""
     Path PosixPath PurePath PurePosixPath join expanduser abspath realpath normpath expandvars str
-    fspath joinpath resolve absolute open
+    fspath joinpath resolve absolute
 """)
 
 
@@ -50,8 +61,10 @@ class Places:
             yield from self._spelled(call.func.value)
         if name in _TAKES_NO_PATH:
             return
-        nodes = [*call.args, *(keyword.value for keyword in call.keywords)]
-        for node in nodes[1:] if name in _TO_SECOND and call.args else nodes:
+        most = 1 if name in _ONLY_FIRST else _MOST_ARGUMENTS
+        first_nodes = call.args[name in _TO_SECOND : most]
+        named_nodes = [keyword.value for keyword in call.keywords if keyword.arg in _PATHS]
+        for node in (*first_nodes, *named_nodes):
             yield from self._spelled(node)
 
     def _spelled(self, node: ast.expr, steps: int = _MOST_STEPS) -> list[str]:
@@ -89,7 +102,8 @@ class Places:
     def _values_of(self, name: str) -> list[ast.expr]:
         if not self._values:
             for binding in self._program.bindings:
-                if isinstance(binding.value, ast.expr) and not binding.how:
+                # Texts are known already, in the scope where they are bound.
+                if isinstance(binding.value, ast.Call | ast.BinOp) and not binding.how:
                     self._values.setdefault(binding.name, []).append(binding.value)
         return self._values.get(name, [])[:_MOST_VALUES]
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from dashboard.inspection import effects
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.knowledge import SHELL_COMMANDS
-from dashboard.inspection.notes import FindingKind, Notes, doubt
+from dashboard.inspection.notes import FindingKind, Notes, doubt, names
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
 MOST_WRAPPED = 20  # programs that start programs that start programs
@@ -24,7 +24,10 @@ NOT_CONSTANT = doubt(
 _SWITCHES = "qlnsxAabtXEBNHfrzwW01"
 TOO_NESTED = doubt("too-nested", "programs-start-each-other")
 _INPUT = re.compile(r"-|(?:/|(?:\.\./)+)(?:dev/(?:stdin|fd/0)|proc/[^/]+/fd/0)")
-_SAYS_DELETE = re.compile(r"(?i)x-(?:http-)?method(?:-override)?\s*:\s*delete\s*")
+_TAKES_METHOD = names("http https xh xhs curlie")
+_SAYS_DELETE = re.compile(
+    r"(?i)-[a-z#]*XDELETE|(?:-H)?x-(?:http-)?method(?:-override)?\s*:\s*delete\s*"
+)
 MAYBE_AN_OPTION = doubt(
     "cannot-be-followed",
     "maybe-an-option",
@@ -207,10 +210,13 @@ class ShellCall:
 
     def asks_to_delete(self) -> bool:
         """Whether it sends a request that deletes: ``curl -X DELETE``, ``http DELETE …``."""
-        methods = [*self.values("X", "--request", "--method"), *self.args[:1]]
-        headers = self.values("H", "--header")
-        return any(method.text.upper() == "DELETE" for method in methods) or any(
-            _SAYS_DELETE.fullmatch(header.text) for header in headers
+        first_words = self.args[:2] if self.name in _TAKES_METHOD else ()
+        methods = [*self.values("X", "--request", "--method"), *first_words]
+        texts = [word.text for word in self.args]
+        return (
+            any(method.text.upper() == "DELETE" for method in methods)
+            or "DELETE" in texts
+            or any(map(_SAYS_DELETE.fullmatch, texts))
         )
 
     def has_opaque(self) -> bool:

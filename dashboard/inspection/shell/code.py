@@ -197,7 +197,7 @@ def _module(call: ShellCall, module: Word, rest: list[Word]) -> None:
     if module.text == "json.tool":
         files = replace(call, args=tuple(rest)).operands(names=frozenset({"--indent"}))
         for word in files[1:]:
-            call.add(*writing(word))
+            call.add(*writing(word, call.shell.folder))
     elif module.text == "timeit":
         _timed(call, rest)
     elif module.text in {"pip", "pytest", "jupyter", "ensurepip"}:
@@ -337,7 +337,7 @@ def database(call: ShellCall) -> None:
     statements = list(call.values(letters, *long_names))
     letters_of_files, names_of_files = _SQL_WRITES.get(call.name, ("", ()))
     for file in call.values(letters_of_files, *names_of_files):
-        call.add(*writing(file))
+        call.add(*writing(file, call.shell.folder))
     if any(_SQL_RUNS.fullmatch(word.text) for word in call.args):
         call.add(effects.RUNS_COMMAND)
     if call.name in {"sqlite3", "duckdb", "bq"}:

@@ -74,7 +74,7 @@ def dd(call: ShellCall) -> None:
     """Judge ``dd``."""
     for word in call.args:
         if word.text.startswith("of="):
-            call.add(*writing(Word(word.text.removeprefix("of="))))
+            call.add(*writing(Word(word.text.removeprefix("of=")), call.shell.folder))
         elif word.opaque:
             call.add(effects.WRITES_DISK)
 
@@ -86,14 +86,14 @@ def copying(call: ShellCall) -> None:
     target = folder or (operands[-1] if operands else None)
     if target and call.name == "mv" and target.text == "/dev/null":
         call.add(effects.DELETES_FILES)
-    written_places = list(writing(target)) if target else []
+    written_places = list(writing(target, call.shell.folder)) if target else []
     call.add(*(written_places or [effects.WRITES_FILE]))
 
 
 def every_operand(call: ShellCall) -> None:
     """Judge what writes each file that it names."""
     for word in call.operands():
-        call.add(*writing(word))
+        call.add(*writing(word, call.shell.folder))
         if word.process:
             call.add(effects.RUNS_COMMAND)
 
@@ -102,7 +102,7 @@ def truncate(call: ShellCall) -> None:
     """Judge ``truncate``."""
     call.add(_TRUNCATES)
     for word in call.operands(values="sr", names=frozenset({"--size", "--reference"})):
-        call.add(*writing(word))
+        call.add(*writing(word, call.shell.folder))
 
 
 def chmod(call: ShellCall) -> None:
@@ -180,7 +180,7 @@ def curl(call: ShellCall) -> None:
         call.add(effects.UNKNOWN_DESTROYS)
     for flag, value in pairwise((*call.args, Word(""))):
         if re.fullmatch(r"-[a-zA-Z#]*o|--output(?:-dir)?", flag.text):
-            call.add(*writing(value))
+            call.add(*writing(value, call.shell.folder))
         elif re.match(r"-[a-zA-Z#]*[oOcDK]|--(?:out|rem|dump|cook|conf|trace)", flag.text):
             call.add(effects.WRITES_FILE)
 

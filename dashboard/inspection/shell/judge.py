@@ -67,7 +67,14 @@ _NAMES_SHELL = re.compile(
 """How a program that nobody knows is told which other one to start."""
 
 _NAMES = re.compile(r"-{0,2}[A-Za-z][\w:-]*(?:=.*)?")
-_LOOSENS = re.compile(r"--(?:dangerously-[\w-]+|yolo|no-sandbox|skip-permissions)")
+_FILE_OF_ACCOUNTS = re.compile(r"(?:file://)?/etc/passwd")
+"""A file, though a program has its name."""
+
+_LOOSENS = re.compile(
+    r"--dangerously-[\w-]+(?:=.*)?|--yolo|(?:--[\w-]+=)?(?:bypassPermissions|danger-full-access|yolo)"
+)
+"""How an agent's program is told to ask nobody, or to leave its sandbox."""
+
 _SEPARATORS = re.compile(r"[-_:.\d]+")
 _LISTS = {name: re.compile("|".join(lines)) for name, lines in SHELL_OPTIONS.looks.items()}
 _COMPUTED_NAME = doubt(
@@ -115,15 +122,13 @@ def judge(call: ShellCall) -> None:
             (starter for starter in sorted(SHELL_COMMANDS.starters) if fnmatchcase(starter, name)),
             name,
         )
-    if not folder.endswith("/etc"):  # no programs are kept there: `/etc/passwd` is none
+    if args or not _FILE_OF_ACCOUNTS.fullmatch(head.text):
         _by_name(replace(call, name=_known_name(name), args=tuple(args)), is_file=bool(slash))
 
 
 def _by_words(call: ShellCall) -> None:
-    """Write down what a command's words say, whatever program they are for."""
+    """Write down which files a command names that hold secrets."""
     head, *args = call.args
-    if any(_LOOSENS.fullmatch(word.text) for word in args):
-        call.add(effects.WITHOUT_PROTECTION)
     if not _reads_certificate(call):
         reads = _known_name(head.text.rpartition("/")[2]) in _READS_FILES
         call.add(*touching(args, call.shell.folder if reads else ""))
@@ -146,6 +151,8 @@ def _by_name(call: ShellCall, *, is_file: bool) -> None:
     if name in JUDGES:
         JUDGES[name](call)
     elif not is_file and UNKNOWN not in name:
+        if any(_LOOSENS.fullmatch(word.text) for word in call.args):
+            call.add(effects.WITHOUT_PROTECTION)
         call.add(effects.UNKNOWN_DESTROYS if _says_it_destroys(call) else effects.UNKNOWN_COMMAND)
         if any(_NAMES_SHELL.search(word.text) for word in call.args):
             call.add(effects.RUNS_PROGRAM)
@@ -263,7 +270,7 @@ def _by_options(call: ShellCall) -> None:
         call.add(effects.CHANGES_SYSTEM)
     most = SHELL_OPTIONS.most_operands.get(call.name)
     for word in call.operands(values="fswlcg")[most:] if most else ():
-        call.add(*writing(word))
+        call.add(*writing(word, call.shell.folder))
 
 
 def _after(call: ShellCall) -> list[Word]:

@@ -27,11 +27,13 @@ _SYSTEM = re.compile(
     r"|(?:.*/)?(?:authorized_keys|sudoers|crontab|\.git/config|sitecustomize\.py|usercustomize\.py)$"
 )
 _RUNS_LATER = re.compile(
-    r"(?:.*/)?(?:\.github/(?:workflows|actions)/.+|\.gitlab-ci\.ya?ml|\.circleci/.+|Jenkinsfile"
-    r"|azure-pipelines\.ya?ml|\.travis\.yml|\.drone\.yml|\.husky/.+|\.pre-commit-config\.yaml"
-    r"|lefthook\.ya?ml|\.envrc|\.vscode/(?:tasks|settings|launch)\.json|\.devcontainer/.+"
-    r"|\.devcontainer\.json|\.mcp\.json|\.(?:cursor|vscode|gemini)/mcp\.json"
-    r"|claude_desktop_config\.json|\.(?:claude|codex|gemini)/.+|\.claude\.json)$"
+    r"(?:.*/)?(?:\.github/(?:workflows|actions)(?:/.*)?|\.gitlab-ci\.ya?ml|\.circleci(?:/.*)?"
+    r"|Jenkinsfile|azure-pipelines\.ya?ml|\.travis\.yml|\.drone\.yml|\.husky(?:/.*)?"
+    r"|\.pre-commit-config\.yaml|lefthook\.ya?ml|\.envrc|\.vscode/(?:tasks|settings|launch)\.json"
+    r"|\.devcontainer(?:/.*)?|\.devcontainer\.json|\.mcp\.json|\.(?:cursor|vscode)/mcp\.json"
+    r"|claude_desktop_config\.json|\.claude\.json|\.(?:claude|gemini)/settings[^/]*\.json"
+    r"|\.(?:claude|gemini|codex)/(?:hooks|commands|agents|skills|plugins|extensions)(?:/.*)?"
+    r"|\.codex/config\.toml)$"
 )
 """What a build server, an editor, a hook or an agent's host runs or obeys by itself."""
 
@@ -70,9 +72,11 @@ _DEPTH = 6
 _READING_OPERATORS = {"<", "<&", "<&-", ">&-"}
 
 
-def writing(target: Word) -> Iterator[FindingKind]:
-    """Say what writing to a path does."""
-    path = re.sub(r"^/{2,}|^(?:\.\./)+", "/", posixpath.normpath(target.text))
+def writing(target: Word, folder: str = "") -> Iterator[FindingKind]:
+    """Say what writing to a path does, as it is seen from a folder."""
+    is_inside = folder and target.text and target.text[0] not in "-/~"
+    text = posixpath.join(folder, target.text) if is_inside else target.text
+    path = re.sub(r"^/{2,}|^(?:\.\./)+", "/", posixpath.normpath(text))
     if _NETWORK.match(path):
         yield _CONNECTS
     elif _DISKS.match(path):
@@ -145,7 +149,7 @@ def redirecting(operator: str, target: Word, folder: str = "") -> Iterator[Findi
     if operator == ">&" and re.fullmatch(r"\d+-?", target.text):
         return
     if not _NETWORK.match(target.text):
-        yield from writing(target)
+        yield from writing(target, folder)
 
 
 def is_input(operator: str) -> bool:

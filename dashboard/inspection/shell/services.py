@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -65,12 +65,21 @@ _CONTAINER_ESCAPES = re.compile(
     r"|.*docker\.sock"
     r"|(?:-v|--volume=|--mount=)?(?:.*(?:source|src)=)?/(?:etc|root|proc|sys|dev)?/?[:,]"
 )
-_ABOUT_ITSELF = names("config configure auth login logout completion help version")
-_TELLS_ONLY = names("help --help --dry-run --dryrun")
+_ABOUT_ITSELF = names("config configure login logout completion help version")
+_TELLS = names("--help --dry-run --dryrun")
 _DESTROYS = names("rb rmdirs deletefile deletion down")
 """Words of such programs alone, beside those that say it anywhere."""
 
-_VERB = re.compile(r"[a-z][a-z0-9]*(?:[-_:][a-z0-9]+)*")
+_KEEPS = names("""
+    create deploy show describe list ls get run cp mv ssh scp exec execute update set add put apply
+    start logs log status view export import scale rollout clone checkout restore sync push pull
+    upload download publish tail connect open up preview plan diff new init copy copyto move
+    invoke call query scan search submit resize rename attach detach enable disable restart
+""")
+"""What is asked for by these deletes nothing, and names follow."""
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_:][A-Za-z0-9]+)*")
+_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
 _ENCODED = {"-encodedcommand", "-enc", "-ec", "-e"}
 
 
@@ -144,22 +153,65 @@ def cluster(call: ShellCall) -> None:
 def asking(call: ShellCall) -> None:
     """Judge a program that asks a service, such as ``aws``: whether that deletes something."""
     call.add(effects.USES_NETWORK)
-    operands = call.operands(values="", names=SHELL_OPTIONS.asking_values)
-    texts = [word.text for word in operands[: SHELL_OPTIONS.asking[call.name]]]
-    if texts and (texts[0] in _ABOUT_ITSELF or _does_nothing(call)):
-        return
-    verbs = {verb for text in texts if _VERB.fullmatch(text) for verb in re.split("[-_:]", text)}
-    mirrors = "sync" in texts and (call.name == "rclone" or call.has_flag("", "--delete"))
-    if not verbs.isdisjoint(VERBS.destroying | _DESTROYS) or mirrors:
-        call.add(effects.DELETES_SERVICES)
     if call.asks_to_delete():
         call.add(effects.UNKNOWN_DESTROYS)
+    if _only_tells(call):
+        return
+    for word in _first_words(call):
+        if word.opaque or not word.known:
+            call.add(MAYBE_AN_OPTION)
+        if not _verbs(word).isdisjoint(VERBS.destroying | _DESTROYS) or _mirrors(call, word):
+            call.add(effects.DELETES_SERVICES)
 
 
-def _does_nothing(call: ShellCall) -> bool:
-    """Whether the last word has a program only tell; a word before it may be what takes it."""
+def _mirrors(call: ShellCall, word: Word) -> bool:
+    """Whether a copy deletes there what is not here."""
+    if word.text == "rsync":
+        return call.has_flag("d", "--delete")
+    return word.text == "sync" and (call.name == "rclone" or call.has_flag("", "--delete"))
+
+
+def _first_words(call: ShellCall) -> Iterator[Word]:
+    """Yield the words that may say what is asked, until one does that deletes nothing.
+
+    What stands behind an option that is not known may be its value, and the first word may be the
+    name of a service, such as ``deploy`` of ``aws``: they end nothing.
+    """
+    most, option = SHELL_OPTIONS.asking[call.name], ""
+    room = most
+    for word in call.args:
+        text = word.text
+        if text.startswith("-"):
+            option = "" if "=" in text else text
+        elif option in SHELL_OPTIONS.asking_values:
+            option = ""
+        else:
+            yield word
+            is_verb = room < most and not option and word.text in _KEEPS
+            room -= not option
+            if not room or is_verb:
+                return
+            option = ""
+
+
+def _verbs(word: Word) -> set[str]:
+    """Return the words in a word, such as those of ``delete-bucket`` and ``DeleteInstance``."""
+    if not _NAME.fullmatch(word.text):
+        return set()
+    return {text.lower() for text in _WORDS.findall(word.text)}
+
+
+def _only_tells(call: ShellCall) -> bool:
+    """Whether a program is asked about itself, or what it would do.
+
+    A word before the last may be an option that takes it for its value.
+    """
+    if not call.args or call.args[0].text in _ABOUT_ITSELF:
+        return True
     *_, option, word = (Word(""), *call.args)
-    return word.text in _TELLS_ONLY and word.known and not option.text.startswith("-")
+    if option.text.startswith("-") or not word.known:
+        return False
+    return word.text in _TELLS or (call.name == "aws" and word.text == "help")
 
 
 def git(call: ShellCall) -> None:
@@ -246,7 +298,7 @@ def rsync(call: ShellCall) -> None:
         call.add(effects.DELETES_FOLDERS)
     if call.option("eoS", "--rsh", "--rsync-path"):
         call.add(effects.RUNS_COMMAND)
-    call.add(*(writing(operands[-1]) if operands else ()))
+    call.add(*(writing(operands[-1], call.shell.folder) if operands else ()))
 
 
 def windows(call: ShellCall) -> None:

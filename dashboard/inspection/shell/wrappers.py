@@ -51,7 +51,7 @@ def wrap(call: ShellCall) -> None:
     wrapper = SHELL_WRAPPERS.wrappers[call.name]
     call.add(*wrapper.effects)
     if call.name == "time" and (target := call.option("o", "--output")):
-        call.add(*writing(target))
+        call.add(*writing(target, call.shell.folder))
     rest, assigned = _command(call, wrapper)
     for word in assigned:
         name, _, value = word.text.partition("=")
