@@ -24,7 +24,7 @@ from dashboard.inspection.knowledge import (
     SHELL_OPTIONS,
 )
 from dashboard.inspection.languages import our_spelling
-from dashboard.inspection.notes import FindingKind, Notes, doubt, names
+from dashboard.inspection.notes import FindingKind, Notes, doubt, line_finder, names
 from dashboard.inspection.parts import (
     WHOLE,
     Part,
@@ -143,6 +143,7 @@ def about_call(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
     return [
         *_by_name(tool),
         *_on_files(tool, arguments),
+        *_in_patches(tool, arguments),
         *asked_of_services(tool, arguments),
         *asked_without(tool, arguments),
         *_split(tool, arguments),
@@ -193,10 +194,6 @@ def _on_files(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
                 notes.add(_deletes(tool_words, arguments))
             elif about_files and writes and key not in _ORIGINS:
                 kinds += _writes(path)
-        for name, text in members(arguments):
-            is_patch = name in _PATCHES or not _PATCHES.isdisjoint(tool_words)
-            for kind in _patched(text) if is_patch else ():
-                kinds.append(kind)
         if writes and not kinds and _is_about_files([], tool_words):
             # Whatever its paths are called; so one that is allowed again has the same findings.
             kinds.append(_WRITES_BY_NAME)
@@ -214,16 +211,31 @@ def _verb_of_editor(tool: str, arguments: Mapping[str, Any]) -> str:
     return next((verb for verb in verbs if verb in _WRITES_FILES | _DELETES), "")
 
 
-def _patched(text: str) -> Iterator[FindingKind]:
-    """Say what a patch does to files."""
-    if not _IS_PATCH.search(text):
-        return
-    for match in _PATCH.finditer(text):
+def _in_patches(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
+    """Say what patches do to files, on the lines that say so."""
+    is_for_patches = not _PATCHES.isdisjoint(words(_own_name(tool)).split("_"))
+    if not is_for_patches and _PATCHES.isdisjoint(map(words, keys(arguments))):
+        return []
+    findings = list[Finding]()
+    for part in parts_of_call(tool, arguments):
+        keys_above = {words(key) for key in part.place if isinstance(key, str)}
+        is_patch = is_for_patches or not _PATCHES.isdisjoint(keys_above)
+        if is_patch and _IS_PATCH.search(part.text):
+            findings += _patched(part)
+    return findings
+
+
+def _patched(part: Part) -> list[Finding]:
+    notes, line_of = Notes(part.number), line_finder(part.text)
+    for match in _PATCH.finditer(part.text):
         verb, path = match[1], match[2] or match[3] or match[4]
-        if verb == "Delete" or match[5] or path == "/dev/null":
-            yield effects.DELETES_FILES
-        else:
-            yield from _writes(path)
+        line = line_of(match.end() - 1)
+        with notes.at(line, line):
+            if verb == "Delete" or match[5] or path == "/dev/null":
+                notes.add(effects.DELETES_FILES)
+            else:
+                notes.add(*_writes(path))
+    return notes.found
 
 
 def _seen_paths(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -192,6 +192,20 @@ def test_what_reads_like_something_grave_is_left_alone(tool, arguments):
     assert names_of(tool, arguments) == set()
 
 
+def test_a_patch_is_told_on_the_lines_that_say_what_it_does():
+    patch = (
+        "*** Begin Patch\n*** Delete File: a.py\n*** Update File: .envrc\n@@\n+x\n*** End Patch"
+    )
+    report = inspect_content(
+        Kind.TOOL_CALL, {"tool": "apply_patch", "arguments": {"input": patch}}
+    )
+
+    assert [(f.name, f.block, f.line) for f in report.findings] == [
+        ("file-delete", 1, 2),
+        ("file-write", 1, 3),
+    ]
+
+
 @pytest.mark.parametrize(
     "path", ["/r/.claude/worktrees/w/src/a.py", ".claude/plans/a.md", "src/AGENTS.py"]
 )
