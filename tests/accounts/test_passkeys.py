@@ -365,7 +365,7 @@ def test_who_is_invited_confirms_once_they_signed_in_with_their_own_password(ali
     make_link(ines, by=by(root))
     signed_in(ines, "link", address="10.0.0.7")
 
-    with pytest.raises(NotPermitted, match=r"link that somebody else made\. Nothing was changed"):
+    with pytest.raises(NotPermitted, match=r"link that somebody else made.*Nothing was changed"):
         passkeys.confirm(key, admin=ines, by=by(ines, "session:link"))
     passkeys.confirm(key, admin=ines, by=by(ines))
 
@@ -403,6 +403,48 @@ def test_who_invited_whoever_let_somebody_in_confirms(alice, root):
     passkeys.confirm(key, admin=root, by=by(root))
 
     assert PasskeyConfirmation.objects.exists()
+
+
+def test_who_let_somebody_in_after_it_was_added_confirms(alice, root):
+    key = added(alice, Device())
+    make_link(alice, by=by(root))
+
+    passkeys.confirm(key, admin=root, by=by(root))
+
+    assert PasskeyConfirmation.objects.exists()
+
+
+def test_who_let_in_whoever_let_somebody_in_after_they_did_confirms(alice, root, olga):
+    make_link(alice, by=by(olga))
+    make_link(olga, by=by(root))
+    key = added(alice, Device(), auth="session:link")
+
+    passkeys.confirm(key, admin=root, by=by(root))
+
+    assert PasskeyConfirmation.objects.exists()
+
+
+def test_who_let_in_whoever_let_somebody_in_before_one_of_the_ways_does_not_confirm(
+    alice, root, olga
+):
+    make_link(alice, by=by(olga))
+    make_link(olga, by=by(root))
+    make_link(alice, by=by(olga, "session:link"))
+    key = added(alice, Device(), auth="session:link")
+
+    with pytest.raises(NotPermitted, match="or gave one to an admin who did"):
+        passkeys.confirm(key, admin=root, by=by(root))
+
+
+def test_two_admins_who_let_each_other_in_read_who_makes_a_third(alice, root, olga):
+    key = added(alice, Device())
+    signed_in(root, "password", address="10.0.0.7")
+    make_link(olga, by=by(root))
+    make_link(root, by=by(olga))
+
+    for admin in (root, olga):
+        with pytest.raises(NotPermitted, match="approval-dashboard createsuperuser"):
+            passkeys.confirm(key, admin=admin, by=by(admin))
 
 
 @pytest.mark.parametrize("auth", ["session:link", "session:link+totp"])

@@ -29,6 +29,7 @@ from dashboard.accounts.queries import reviewers
 from dashboard.accounts.services import ways_in
 from dashboard.audit.actions import Action
 from dashboard.audit.fingerprint import fingerprint
+from dashboard.audit.models import AuditEntry
 from dashboard.audit.names import user_name
 from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.clock import database_now
@@ -147,22 +148,28 @@ def confirm(passkey: Passkey, *, admin: User, by: Actor) -> None:
         NotPermitted: It is their own, they gave the person a way in lately, or somebody gave them
             one.
     """
-    person = passkey.person
-    if admin.pk == person.pk:
-        raise NotPermitted("Another admin has to confirm your passkey. Nothing was changed.")
-    if by.name in ways_in.givers(person, passkey.added_at):
-        raise NotPermitted(
-            f"In the month before this passkey was added you gave {person} a way in, or gave one "
-            "to an admin who did: a sign-in link, single sign-on or the removal of a second "
-            "factor. Another admin has to confirm it. Nothing was changed."
-        )
-    ways_in.check_own(admin, by, not_done="Nothing was changed")
+    if reason := why_not_confirmed(passkey, admin, by):
+        raise NotPermitted(f"{reason} Nothing was changed.")
     now = database_now()
     if _lock(passkey) and not counts(passkey, now):
         row = PasskeyConfirmation.objects.create(
             passkey=passkey, confirmed_by=admin, confirmed_at=now
         )
         _record(Action.PASSKEY_CONFIRMED, row, by)
+
+
+def why_not_confirmed(passkey: Passkey, admin: User, by: Actor) -> str:
+    """Say why an admin cannot confirm a passkey; empty if they can."""
+    person = passkey.person
+    if admin.pk == person.pk:
+        return "Another admin has to confirm your passkey."
+    if by.name in ways_in.givers(person, _entry_of(passkey)):
+        return (
+            f"In the month before this passkey was added you gave {person} a way in, or gave one "
+            "to an admin who did: a sign-in link, single sign-on or the removal of a second "
+            "factor. Another admin has to confirm it."
+        )
+    return ways_in.why_not_own(admin, by)
 
 
 @transaction.atomic
@@ -304,6 +311,14 @@ def _lock(passkey: Passkey) -> bool:
     """Lock a passkey, and say whether it was not removed."""
     Passkey.objects.select_for_update(no_key=True).get(pk=passkey.pk)
     return not PasskeyRemoval.objects.filter(passkey=passkey).exists()
+
+
+def _entry_of(passkey: Passkey) -> AuditEntry:
+    """Return the entry of the log that says that a passkey was added."""
+    entries = AuditEntry.objects.filter(
+        subject=user_name(passkey.person.username), action=Action.PASSKEY_ADDED
+    )
+    return next(entry for entry in entries if json.loads(entry.details)["passkey"] == passkey.pk)
 
 
 def _record(action: Action, row: PasskeyConfirmation | PasskeyRemoval, by: Actor) -> None:

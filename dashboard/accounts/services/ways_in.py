@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.db.models import Min, QuerySet
+from django.db.models import QuerySet
 
-from dashboard.accounts.errors import NotPermitted
 from dashboard.accounts.models import User
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
@@ -41,72 +40,71 @@ def was_let_in_anew(person: User) -> bool:
     Whoever is invited is let in by others too, and is nobody else yet. The operator has a way in
     to everything.
     """
-    name = user_name(person.username)
-    return _anew(name, database_now()).exists()
+    return _anew(user_name(person.username), _lately()).exists()
 
 
-def givers(person: User, before: datetime) -> set[str]:
-    """Return who gave a person a way in, in the month before a moment, as the log names them.
+def givers(person: User, before: AuditEntry) -> set[str]:
+    """Return who gave a person a way in, in the month before an entry, as the log names them.
 
-    Also who gave those a way in anew: whoever comes in as another admin acts as that admin.
+    Also who gave those a way in anew before they gave one: whoever comes in as another admin acts
+    as that admin. What came after is left out. It is of those who act then: see ``why_not_own``.
     """
-    return _givers(_by_others(user_name(person.username), before))
+    return _givers(_by_others(user_name(person.username), before.at - LATELY), before)
 
 
-def givers_anew(person: User, before: datetime) -> set[str]:
+def givers_anew(person: User, before: AuditEntry) -> set[str]:
     """Return the same, of what was done after the person had been here: not who invited them."""
-    return _givers(_anew(user_name(person.username), before))
+    return _givers(_anew(user_name(person.username), before.at - LATELY), before)
 
 
-def check_own(person: User, by: Actor, *, not_done: str) -> None:
-    """Refuse whoever may be somebody else who came in as this person.
+def why_not_own(person: User, by: Actor) -> str:
+    """Say why whoever acts may be somebody else who came in as this person; empty if not.
 
     Args:
         person: Who acts.
         by: They, and how they signed in.
-        not_done: What is not done then, such as ``"Nothing was published"``.
-
-    Raises:
-        NotPermitted: Somebody else gave them a way in lately, or made the link of this session.
     """
-    name, now = user_name(person.username), database_now()
-    giver = _anew(name, now).values_list("actor", flat=True).last()
+    name = user_name(person.username)
+    giver = _anew(name, _lately()).values_list("actor", flat=True).last()
     if giver:
-        raise NotPermitted(
+        return (
             f"In the last 30 days {_who(giver)} gave you a way in: a sign-in link, single sign-on "
-            f"or the removal of a second factor. {not_done}, for two people are needed. Ask "
-            "another admin, to whom nobody gave one."
+            "or the removal of a second factor. Two people are needed, so ask another admin, to "
+            "whom nobody gave one. Where there is none, who runs the server makes one: "
+            "approval-dashboard createsuperuser."
         )
-    if came_by_link(by) and _by_others(name, now).exists():
-        raise NotPermitted(
-            f"You came in by a sign-in link that somebody else made. {not_done}, for two people "
-            "are needed. Choose a password in your account and sign in with it, or ask another "
-            "admin."
+    if came_by_link(by) and _by_others(name, _lately()).exists():
+        return (
+            "You came in by a sign-in link that somebody else made, and two people are needed. "
+            "Choose a password in your account and sign in with it, or ask another admin."
         )
+    return ""
 
 
-def _givers(entries: QuerySet[AuditEntry]) -> set[str]:
-    names, ways = set[str](), [entries]
-    for ways_in in ways:  # grows meanwhile
-        for giver, at in ways_in.values_list("actor").annotate(Min("at")).order_by():
-            if giver not in names:
-                names.add(giver)
-                ways.append(_anew(giver, at))
-    return names
+def _givers(ways: QuerySet[AuditEntry], before: AuditEntry) -> set[str]:
+    entries = list(ways.filter(seq__lt=before.seq))
+    for entry in entries:  # grows meanwhile
+        earlier = _anew(entry.actor, entry.at - LATELY).filter(seq__lt=entry.seq)
+        entries += [way for way in earlier if way not in entries]
+    return {entry.actor for entry in entries}
 
 
 def _who(giver: str) -> str:
     return giver.removeprefix("user:")
 
 
-def _anew(name: str, before: datetime) -> QuerySet[AuditEntry]:
-    """What others did, in the month before, to let somebody in who had been here already."""
+def _lately() -> datetime:
+    return database_now() - LATELY
+
+
+def _anew(name: str, since: datetime) -> QuerySet[AuditEntry]:
+    """What others did, since a moment, to let somebody in who had been here already."""
     sign_ins = AuditEntry.objects.filter(subject=name, action=Action.SIGNED_IN)
     seq = sign_ins.order_by("seq").values_list("seq", flat=True).first()
-    ways = _by_others(name, before)
+    ways = _by_others(name, since)
     return ways.none() if seq is None else ways.filter(seq__gt=seq)
 
 
-def _by_others(name: str, before: datetime) -> QuerySet[AuditEntry]:
-    ways = AuditEntry.objects.filter(subject=name, action__in=_WAYS, at__gt=before - LATELY)
+def _by_others(name: str, since: datetime) -> QuerySet[AuditEntry]:
+    ways = AuditEntry.objects.filter(subject=name, action__in=_WAYS, at__gt=since)
     return ways.exclude(actor__in=(name, _OPERATOR))

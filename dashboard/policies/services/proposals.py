@@ -11,6 +11,7 @@ from dashboard.accounts.errors import NotPermitted
 from dashboard.accounts.models import User
 from dashboard.accounts.services import ways_in
 from dashboard.audit.actions import Action
+from dashboard.audit.models import AuditEntry
 from dashboard.audit.names import user_name
 from dashboard.audit.services import Actor, AuditEvent, record
 from dashboard.policies.errors import NotOpen, Outdated, SamePerson
@@ -113,25 +114,32 @@ def _locked(proposal: PolicyProposal) -> PolicyProposal:
     return locked
 
 
-def _check_two_people(proposal: PolicyProposal, second: User, by: Actor) -> None:
+def why_not_second(proposal: PolicyProposal, person: User, by: Actor) -> str:
+    """Say why an admin is not the second person for another's proposal; empty if they are."""
     author = proposal.author
-    if author.pk == second.pk:
+    if not roles.may_administer(author):
+        return (
+            f"{author.username}, who proposed this, is no longer an admin. Propose it again "
+            "yourself and ask another admin."
+        )
+    entry = AuditEntry.objects.get(subject=_subject(proposal), action=Action.POLICY_PROPOSED)
+    if user_name(person.username) in ways_in.givers_anew(author, entry):
+        return (
+            f"In the month before this was proposed you gave {author.username} a way in, or gave "
+            "one to an admin who did: a sign-in link, single sign-on or the removal of a second "
+            "factor. Ask another admin to read it and publish it."
+        )
+    return ways_in.why_not_own(person, by)
+
+
+def _check_two_people(proposal: PolicyProposal, second: User, by: Actor) -> None:
+    if proposal.author_id == second.pk:
         raise SamePerson(
             "This is your own proposal, and two people are needed. Nothing was published. Ask "
             "another admin to read it and publish it."
         )
-    if not roles.may_administer(author):
-        raise NotPermitted(
-            f"{author.username}, who proposed this, is no longer an admin. Nothing was "
-            "published. Propose it again yourself and ask another admin."
-        )
-    if user_name(second.username) in ways_in.givers_anew(author, proposal.proposed_at):
-        raise NotPermitted(
-            f"In the month before this was proposed you gave {author.username} a way in, or gave "
-            "one to an admin who did: a sign-in link, single sign-on or the removal of a second "
-            "factor. Nothing was published. Ask another admin to read it and publish it."
-        )
-    ways_in.check_own(second, by, not_done="Nothing was published")
+    if reason := why_not_second(proposal, second, by):
+        raise NotPermitted(f"{reason} Nothing was published.")
 
 
 def _close(

@@ -17,7 +17,7 @@ from dashboard.accounts.models import User
 from dashboard.accounts.services import people as services
 from dashboard.accounts.services.factors import has_factor
 from dashboard.accounts.services.linking import is_linked
-from dashboard.accounts.services.passkeys import passkeys_of
+from dashboard.accounts.services.passkeys import passkeys_of, why_not_confirmed
 from dashboard.accounts.services.people import ROLES
 from dashboard.accounts.services.signing_in import make_link
 from dashboard.web.access import action, actor, admins_only
@@ -191,6 +191,7 @@ def _person_page(
         initial={"roles": role_names, "shown": " ".join(role_names)}
     )
     confirm_form = confirm_form or ConfirmNameForm(person.username)
+    keys, by = passkeys_of(person), actor(request)
     context = {
         "person": person,
         "roles_form": roles_form,
@@ -198,7 +199,10 @@ def _person_page(
         "is_linked": is_linked(person),
         "may_make_links": settings.SIGN_IN_LINKS,
         "has_factor": has_factor(person),
-        "passkeys": rows_of(passkeys_of(person)),
+        "passkeys": [
+            {**row, "why_not": "" if row["counts"] else why_not_confirmed(key, request.user, by)}
+            for key, row in zip(keys, rows_of(keys), strict=True)
+        ],
         "own_factor": has_factor(request.user),
         **proof_context(request, request.user),
     }

@@ -9,6 +9,7 @@ from django.db import connection
 
 from dashboard.accounts.models import Passkey
 from dashboard.accounts.services import factors, passkeys, throttle
+from dashboard.accounts.services.signing_in import make_link
 from dashboard.approvals.guards import remove as take_guards_off
 from dashboard.approvals.services.proof import compare
 from dashboard.audit.services import Actor
@@ -300,6 +301,16 @@ def test_an_admin_does_not_confirm_their_own(ada, admin, add):
 
     assert "Another admin has to confirm" in page_of(admin.get(f"/people/{ada.pk}")).text
     assert not hasattr(Passkey.objects.get(), "confirmation")
+
+
+def test_an_admin_who_let_its_person_in_reads_why_they_do_not_confirm(alice, reviewer, admin, add):
+    make_link(alice, by=Actor("user:ada", "session:password"))
+    add(reviewer, Device())
+
+    page = admin.get(f"/people/{alice.pk}")
+
+    assert "you gave alice a way in" in page_of(page).text
+    assert "Confirm Phone" not in page.content.decode()
 
 
 def test_an_admin_removes_it(alice, reviewer, admin, add, recorded):

@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
+from dashboard.accounts import roles
 from dashboard.accounts.errors import NotPermitted
 from dashboard.policies import queries
 from dashboard.policies.errors import NotOpen, PolicyRefusal
@@ -87,10 +88,14 @@ def _page(
 ) -> HttpResponse:
     policy = read_policy(which.document)
     view = proposal_view(which, queries.policy_in_force(), current_revision().number)
+    person = request.user
+    is_own = which.author_id == person.pk
+    may_act = roles.may_administer(person) and not (is_own or which.closed_at)
     context = {
         "proposed": view,
         "summary": policy_summary(policy, known_names()) if policy else None,
         "form": form or ConfirmForm(_word(which)),
-        "is_own": which.author_id == request.user.pk,
+        "is_own": is_own,
+        "why_not": proposals.why_not_second(which, person, actor(request)) if may_act else "",
     }
     return render(request, "office/policy/proposal.html", context, status=status)

@@ -4,6 +4,9 @@ import re
 
 import pytest
 
+from dashboard.accounts.models import User
+from dashboard.accounts.services.signing_in import make_link, signed_in
+from dashboard.audit.services import Actor
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON
 from dashboard.policies.models import PolicyProposal
 from dashboard.policies.services import current_revision
@@ -116,6 +119,17 @@ def test_who_proposed_it_does_not_publish_it(admin, path, read):
     assert reply.status_code == 409
     assert "This is your own proposal, and two people are needed." in read(reply, "main")
     assert current_revision().number == 1
+
+
+def test_who_is_not_the_second_person_reads_why_in_place_of_the_button(ada, eve, path, read):
+    person = User.objects.get(username="eve")
+    signed_in(person, "password", address="10.0.0.7")
+    make_link(person, by=Actor("user:ada", "session:password"))
+
+    page = read(eve.get(path), "main")
+
+    assert "ada gave you a way in" in page
+    assert "Publish as a new revision" not in page
 
 
 @pytest.mark.parametrize("word", ["", "yes", "disabled"])
