@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from inspect import BoundArguments, Parameter, Signature
-from types import FunctionType
 from typing import Any, Generic
 
 from approval_client._errors import DigestMismatch
@@ -24,7 +23,6 @@ _OWNERS = {"self", "cls"}
 _BASES = (str, int, float, dict, list, tuple)
 _PLAIN = {type(None), bool, *_BASES, OrderedDict, Counter}
 _FACTORIES = {None, dict, float, int, list, set, str, tuple}
-# What Python writes into any member of an enumeration.
 # What Python writes into any class, and a namedtuple besides.
 _OF_ANY_CLASS = {
     *("__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__"),
@@ -34,7 +32,6 @@ _OF_ANY_CLASS = {
 }
 _NAMED_TUPLE = namedtuple("_NAMED_TUPLE", ())  # noqa: PYI024 - only its generated code is used
 _FIELD = type(namedtuple("_FIELD", ("x",)).x)  # type: ignore[attr-defined]  # noqa: PYI024 - the same
-_FUNCTIONS = (FunctionType, classmethod, staticmethod)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -179,8 +176,7 @@ def _is_plain(value: Any, base: type | None) -> bool:
         return any(value.default_factory is factory for factory in _FACTORIES)
     if base is None:
         return value is None
-    kinds = [kind for kind in type(value).__mro__ if kind not in {*_PLAIN, Generic, object}]
-    return not (getattr(value, "__dict__", None) or any(map(_changes, kinds)))
+    return not (getattr(value, "__dict__", None) or _changes(type(value)))
 
 
 def _hidden_in_member(member: Enum) -> str:
@@ -192,24 +188,27 @@ def _hidden_in_member(member: Enum) -> str:
 
 
 def _changes(kind: type) -> bool:
-    """Say whether a type reads in another way than its bases, or holds more.
+    """Say whether a type reads in another way than the types that it is made of, or holds more.
 
-    Functions that it adds are the program's own, and so are properties that a named tuple adds.
+    What it has under other names than theirs is the program's own.
     """
-    members = vars(kind)
-    names = members.keys() - _OF_ANY_CLASS
-    code = getattr(members.get("__repr__"), "__code__", None)
-    if code is _NAMED_TUPLE.__repr__.__code__:
-        fields = {name for name in members["_fields"] if type(members.get(name)) is _FIELD}
-        names -= {*vars(_NAMED_TUPLE), *fields}
-    harmless = (*_FUNCTIONS, property) if hasattr(kind, "_fields") else _FUNCTIONS
+    kinds = [parent for parent in kind.__mro__ if parent not in {*_PLAIN, Generic, object}]
+    tuples = [parent for parent in kinds if _is_named_tuple(parent)]
+    names = {name for parent in kind.__mro__ if parent in _PLAIN for name in vars(parent)}
+    names.update(*(vars(parent)["_fields"] for parent in tuples))
+    names.update(*(vars(_NAMED_TUPLE) for _ in tuples))
     return any(
-        name.startswith("__")
-        or name in getattr(kind, "_fields", ())
-        or any(hasattr(parent, name) for parent in kind.__mro__[1:])
-        or not isinstance(members[name], harmless)
-        for name in names
+        name.startswith("__") or name in names or inspect.ismemberdescriptor(member)
+        for parent in kinds
+        for name, member in vars(parent).items()
+        if name not in _OF_ANY_CLASS
+        and not (parent in tuples and (name in vars(_NAMED_TUPLE) or type(member) is _FIELD))
     )
+
+
+def _is_named_tuple(kind: type) -> bool:
+    code = getattr(vars(kind).get("__repr__"), "__code__", None)
+    return code is _NAMED_TUPLE.__repr__.__code__ and "_fields" in vars(kind)
 
 
 def _first_of(members: Iterable[tuple[Any, str]]) -> str:

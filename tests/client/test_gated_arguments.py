@@ -4,6 +4,7 @@ import collections
 import datetime as dt
 import decimal
 import enum
+import functools
 import json
 from typing import Generic, NamedTuple, TypeVar
 
@@ -142,18 +143,82 @@ class Overwritten(NamedTuple):
 Overwritten.text = property(lambda _: "rm -rf /")
 
 
-class Real(str):
-    """Text with a property."""
+class Real(int):
+    """A number with a property that numbers have."""
 
     __slots__ = ()
-    real = property(lambda _: "rm -rf /")
+    real = property(lambda _: 9)
 
 
-class Constant(int):
-    """A number with a value of its class."""
+class Getter:
+    """A class that knows nothing of dictionaries."""
+
+    def get(self, _):
+        return "rm -rf /"
+
+
+class Got(Getter, dict):
+    """A dictionary that gets from another class what dictionaries have."""
+
+
+class Renewed(Line):
+    """A tuple with names whose dictionary reads as something else."""
 
     __slots__ = ()
-    other = 9
+
+    def _asdict(self):
+        return {"text": "rm -rf /"}
+
+
+class Span(NamedTuple):
+    """A tuple with names, and with what its program has besides."""
+
+    days: int
+    LONGEST = 3
+
+    @functools.cache  # noqa: B019 - programs have such
+    def hours(self):
+        return 24 * self.days
+
+
+class Settings(dict):
+    """A dictionary with what its program has besides."""
+
+    DEFAULT = 1
+
+    @property
+    def limit(self):
+        return self["limit"]
+
+    @functools.cache  # noqa: B019 - programs have such
+    def limits(self):
+        return [self.limit]
+
+
+class Length(int):
+    """A number with what its program has besides."""
+
+    __slots__ = ()
+    UNIT = "ms"
+    text = property(lambda self: f"{self} ms")
+
+
+class Tag(str):
+    """Text with a function of its own."""
+
+    __slots__ = ()
+
+    def short(self):
+        return self[:3]
+
+
+class Longer(Tag):
+    """Text with another function than its own parent."""
+
+    __slots__ = ()
+
+    def short(self):
+        return self[:9]
 
 
 class Task(str, enum.Enum):  # noqa: UP042 - programs of before 3.11 have such
@@ -188,15 +253,6 @@ class Pair(NamedTuple, Generic[T]):
     first: T
 
 
-class Tag(str):
-    """Text with a function of its own."""
-
-    __slots__ = ()
-
-    def short(self):
-        return self[:3]
-
-
 def noted(members):
     members.note = "rm -rf /"
     return members
@@ -220,6 +276,10 @@ ASKED = {
     "members of a flag": (Access.READ | Access.WRITE, 3),
     "a tuple with names of any type": (Pair(1), [1]),
     "a text with a function": (Tag("abcd"), "abcd"),
+    "a tuple with names, a constant and a cached function": (Span(1), [1]),
+    "a dictionary with a constant and a property": (Settings(limit=1), {"limit": 1}),
+    "a number with a constant and a property": (Length(3), 3),
+    "a text with another function than its parent": (Longer("abcd"), "abcd"),
     "true": (True, True),
     "an integer of 64 bits": (2**64 + 1, 2**64 + 1),
     "a double": (0.1, 0.1),
@@ -266,8 +326,9 @@ REFUSED = {
         Overwritten("ls"),
         "a Overwritten may hold",
     ),
-    "a text with a property": (Real("ls"), "a Real may hold more"),
-    "a number with a value of its class": (Constant(1), "a Constant may hold more"),
+    "a tuple with names whose dictionary is another": (Renewed("ls"), "a Renewed may hold more"),
+    "a number with a property that numbers have": (Real(1), "a Real may hold more"),
+    "a dictionary that reads as a class beside it": (Got(a=1), "a Got may hold more"),
     "a member of another value": (Coded.LIST, "a member of Coded reads as another value"),
     "a number that is rounded": (parse_json("9007199254740993.0"), "as another one"),
     "a number that becomes zero": ([parse_json("1e-400")], "x: 0: Python reads the number 1e-400"),
