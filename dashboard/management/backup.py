@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager, suppress
 from glob import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit, urlunsplit
 from uuid import uuid4
 
 from django.conf import settings
@@ -357,10 +357,8 @@ def _run(program: str, *arguments: str) -> None:
 
 def _conninfo(name: str) -> str:
     """How PostgreSQL's programs reach a database, without secrets: all see a command's line."""
-    import psycopg  # noqa: PLC0415 - not installed where only SQLite is used
-
     public = {option: value for option, value in _access().items() if option not in _SECRETS}
-    return psycopg.conninfo.make_conninfo(**public, dbname=name, connect_timeout=10)
+    return _joined({"connect_timeout": "10", **public, "dbname": name})
 
 
 def _access() -> dict[str, str]:
@@ -370,9 +368,20 @@ def _access() -> dict[str, str]:
     """
     config = connection.settings_dict
     places = {"host": "HOST", "port": "PORT", "user": "USER", "password": "PASSWORD"}
-    ours = settings.POSTGRESQL_OPTIONS
-    query = {name: str(value) for name, value in config["OPTIONS"].items() if name not in ours}
+    query = {name: values[0] for name, values in parse_qs(_parts().query).items()}
     return query | {name: str(config[key]) for name, key in places.items() if config.get(key)}
+
+
+def _joined(parameters: dict[str, str]) -> str:
+    import psycopg  # noqa: PLC0415 - not installed where only SQLite is used
+
+    try:
+        return psycopg.conninfo.make_conninfo("", **parameters)
+    except psycopg.Error as error:
+        raise CommandError(
+            f"DATABASE_URL says something that PostgreSQL's own programs do not take: "
+            f"{str(error).strip()}. Nothing was done."
+        ) from None
 
 
 @contextmanager
@@ -384,7 +393,7 @@ def _administering(*, in_one_step: bool = False) -> Iterator[Any]:
     """
     import psycopg  # noqa: PLC0415 - not installed where only SQLite is used
 
-    address = psycopg.conninfo.make_conninfo(**_access(), dbname=_MAINTENANCE)
+    address = _joined({**_access(), "dbname": _MAINTENANCE})
     try:
         with psycopg.connect(address, autocommit=not in_one_step) as administrator:
             yield administrator.execute
@@ -393,7 +402,11 @@ def _administering(*, in_one_step: bool = False) -> Iterator[Any]:
 
 
 def _address(name: str) -> str:
-    return urlunsplit(urlsplit(configured.database_url)._replace(path=f"/{name}"))
+    return urlunsplit(_parts()._replace(path=f"/{name}"))
+
+
+def _parts() -> SplitResult:
+    return urlsplit(configured.database_url)
 
 
 def _quoted(name: str) -> str:

@@ -231,10 +231,22 @@ def test_programs_of_another_version_than_the_server_are_named_as_the_reason(sai
     )
 
 
-def test_postgresqls_programs_go_where_the_address_goes_and_show_no_secret(monkeypatch):
-    address = "postgres://ann:pw@/base?host=10.0.0.7&service=gate&sslmode=require&sslpassword=pw2"
-    monkeypatch.setattr(
-        backup, "connection", SimpleNamespace(settings_dict=configured.database(address))
+@pytest.fixture
+def postgresql(monkeypatch):
+    """Have the database be on PostgreSQL, at an address."""
+
+    def postgresql(address):
+        monkeypatch.setattr(configured, "database_url", address)
+        config = configured.database(address)
+        config["OPTIONS"] = configured.POSTGRESQL_OPTIONS | config.get("OPTIONS", {})
+        monkeypatch.setattr(backup, "connection", SimpleNamespace(settings_dict=config))
+
+    return postgresql
+
+
+def test_postgresqls_programs_go_where_the_address_goes_and_show_no_secret(postgresql):
+    postgresql(
+        "postgres://ann:pw@/base?host=10.0.0.7&service=gate&sslmode=require&sslpassword=pw2"
     )
 
     assert conninfo_to_dict(backup._conninfo("base")) == {
@@ -247,9 +259,26 @@ def test_postgresqls_programs_go_where_the_address_goes_and_show_no_secret(monke
     }
 
 
-def test_what_we_have_statements_do_does_not_end_a_dump(monkeypatch):
-    options = {**configured.POSTGRESQL_OPTIONS, "sslmode": "require"}
-    config = {"OPTIONS": options, "HOST": "h", "PORT": "", "USER": "", "PASSWORD": ""}
-    monkeypatch.setattr(backup, "connection", SimpleNamespace(settings_dict=config))
+def test_what_we_have_statements_do_does_not_end_a_dump(postgresql):
+    postgresql("postgres://h/base?sslmode=require")
 
     assert backup._access() == {"sslmode": "require", "host": "h"}
+
+
+def test_what_the_address_sets_of_a_connection_is_handed_on(postgresql):
+    postgresql("postgres://h/base?options=endpoint%3Dep-1+-c+role%3Dr&connect_timeout=60")
+
+    assert conninfo_to_dict(backup._conninfo("base")) == {
+        "dbname": "base",
+        "host": "h",
+        "options": "endpoint=ep-1 -c role=r",
+        "connect_timeout": "60",
+    }
+
+
+def test_what_postgresqls_programs_do_not_take_is_refused_with_a_sentence(monkeypatch, postgresql):
+    postgresql("postgres://h/base")
+    monkeypatch.setattr(configured, "database_url", "postgres://h/base?assume_role=r")
+
+    with pytest.raises(CommandError, match=r'"assume_role".*Nothing was done'):
+        backup._conninfo("base")
