@@ -253,7 +253,7 @@ class Driver:
         }
 
 
-def _usable(key: str) -> str:
+def _usable(key: object) -> str:
     """Return an idempotency key.
 
     Raises:
@@ -262,9 +262,15 @@ def _usable(key: str) -> str:
     if isinstance(key, str) and is_key(key):
         return key
     reason = "it needs 1 to 200 visible characters of ASCII, without blanks and line breaks"
+    if key == "":
+        advice = "Leave it out, or pass None, where asking twice may make two questions."
+    elif isinstance(key, str):
+        advice = "Strip it, or take a digest of it."
+    else:
+        advice = "Pass text, such as str(key) of a UUID."
     raise RequestRefused(
         f"The idempotency key {key!a:.60} cannot be used: {reason}. Nothing was sent and nothing "
-        "was approved. Strip it, or take a digest of it.",
+        f"was approved. {advice}",
         code="invalid",
         detail=reason,
     )

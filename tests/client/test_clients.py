@@ -5,6 +5,7 @@ import gc
 import logging
 import threading
 import time
+import uuid
 
 import httpx2
 import pytest
@@ -95,6 +96,14 @@ def test_a_key_that_cannot_be_sent_is_refused_before_anything_is(name, verb, key
         run(getattr(getattr(fake, name)(), verb)(question, idempotency_key=key))
 
     assert (raised.value.code, fake.calls) == ("invalid", [])
+
+
+@pytest.mark.parametrize(
+    ("key", "advice"), [("", "Leave it out, or pass None"), (uuid.uuid4(), r"such as str\(key\)")]
+)
+def test_who_passed_a_key_that_is_none_reads_what_to_pass(key, advice, question):
+    with pytest.raises(RequestRefused, match=advice):
+        FakeDashboard.approving().client().submit(question, idempotency_key=key)
 
 
 @pytest.mark.parametrize("made", [Client, AsyncClient])
