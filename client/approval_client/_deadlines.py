@@ -1,12 +1,14 @@
 """The end of a whole exchange, for the client that blocks.
 
 The timeouts of httpx2 are those of each read and write, which a server keeps that sends a byte of
-a header now and then. Here each gets only the time that is left of its exchange.
+a header now and then. Here each gets only the time that is left of its exchange. Finding the
+addresses of a host is not covered: nothing ends ``getaddrinfo`` but the system's own limits.
 """
 
 from __future__ import annotations
 
 import math
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -75,9 +77,20 @@ class _Backend:
     def __init__(self, backend: Any) -> None:
         self._backend = backend
 
-    def connect_tcp(self, *args: Any, timeout: float | None = None, **kwargs: Any) -> _Stream:
-        left_s = _deadline.left_s(timeout, httpx2.ConnectTimeout)
-        return _Stream(self._backend.connect_tcp(*args, timeout=left_s, **kwargs))
+    def connect_tcp(
+        self, host: str, port: int, timeout: float | None = None, **kwargs: Any
+    ) -> _Stream:
+        if _deadline.at == math.inf:
+            return _Stream(self._backend.connect_tcp(host, port, timeout=timeout, **kwargs))
+        addresses = _addresses(host, port)
+        while True:
+            left_s = _deadline.left_s(timeout, httpx2.ConnectTimeout) / len(addresses)
+            address = addresses.pop(0)
+            try:
+                return _Stream(self._backend.connect_tcp(address, port, timeout=left_s, **kwargs))
+            except Exception:
+                if not addresses:
+                    raise
 
     def connect_unix_socket(
         self, *args: Any, timeout: float | None = None, **kwargs: Any
@@ -87,6 +100,15 @@ class _Backend:
 
     def sleep(self, seconds: float) -> None:
         self._backend.sleep(seconds)
+
+
+def _addresses(host: str, port: int) -> list[str]:
+    """Return where a host is. The backend would give each the whole time."""
+    try:
+        places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise httpx2.ConnectError(str(error)) from error
+    return [str(place[4][0]) for place in places]
 
 
 class _Stream:

@@ -8,9 +8,10 @@ from contextlib import contextmanager, suppress
 import httpx2
 import pytest
 
-from approval_client import Client
+from approval_client import Client, _deadlines
 from approval_client import _flow as flows
 from approval_client._calls import Call
+from approval_client._deadlines import deadline
 
 PIECES = 200  # which take a second
 DRIPS = {
@@ -76,6 +77,59 @@ def test_nor_over_a_transport_that_was_given():
         failures = [client._converse(None, call(0.05)) for _ in range(2)]
 
     assert [failure.detail.split(":")[0] for failure in failures] == ["ReadTimeout"] * 2
+
+
+@pytest.fixture
+def host(monkeypatch):
+    """Have localhost be at some addresses."""
+
+    def host(*addresses):
+        def getaddrinfo(name, port, *_, **__):
+            ips = addresses if name == "localhost" else [name]
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)) for ip in ips]
+
+        monkeypatch.setattr(_deadlines.socket, "getaddrinfo", getaddrinfo)
+
+    return host
+
+
+def test_the_addresses_of_a_host_share_the_time(host):
+    tries = []
+
+    class Nowhere:
+        def connect_tcp(self, address, port, timeout):
+            tries.append((address, port, round(timeout, -2)))
+            raise httpx2.ConnectTimeout(f"{address} is dead")
+
+    host("10.0.0.1", "10.0.0.2", "10.0.0.3")
+    with (
+        deadline(time.monotonic() + 6000),
+        pytest.raises(httpx2.ConnectTimeout, match=r"0\.3 is dead"),
+    ):
+        _deadlines._Backend(Nowhere()).connect_tcp("localhost", 80, timeout=None)
+
+    assert tries == [("10.0.0.1", 80, 2000), ("10.0.0.2", 80, 3000), ("10.0.0.3", 80, 6000)]
+
+
+def test_a_host_is_reached_at_its_second_address(host):
+    with dripping(b"HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n", b"a") as url:
+        host("127.0.0.2", "127.0.0.1")
+        answer = Client(url.replace("127.0.0.1", "localhost"), "dash_x")._converse(
+            None, call(60.0)
+        )
+
+    assert answer.status == 200
+
+
+def test_a_host_that_nobody_knows_is_unreachable(monkeypatch):
+    def fail(*_, **__):
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(_deadlines.socket, "getaddrinfo", fail)
+
+    failure = Client("http://localhost", "dash_x")._converse(None, call(60.0))
+
+    assert failure.detail == "ConnectError: [Errno -2] Name or service not known"
 
 
 def test_a_farewell_is_over_in_time_although_each_of_its_calls_may_take_longer(monkeypatch):
