@@ -155,9 +155,7 @@ def answer_by_grant(
     approval, report = judgement.approval, report_of(judgement.inspection)
     now, content = judgement.judged_at, parse_json(approval.content)
     for grant in _that_may_answer(judgement, evaluation.demands, report):
-        is_covered = covers(grant, approval, content, report) and _is_as_it_was(
-            grant, approval
-        )
+        is_covered = covers(grant, approval, content, report) and _is_as_it_was(grant, approval)
         if is_covered and _is_by_somebody(grant, judgement, now):
             if not Grant.objects.in_force(now).filter(pk=grant.pk).update(uses=F("uses") + 1):
                 continue  # the last use was taken by another request
