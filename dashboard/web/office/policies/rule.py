@@ -161,10 +161,10 @@ def _value_read(test: str, text: str) -> Any:
 def _several(text: str) -> Any:
     if text.startswith("["):
         return _json(text)
-    if number := _THOUSANDS.search(_QUOTED.sub('""', text)):
+    if match := _THOUSANDS.search(_QUOTED.sub('""', text)):
+        number, values = match[0].replace(",", ""), match[0].replace(",", ", ")
         raise ValidationError(
-            f"Write {number[0].replace(',', '')}, or {number[0].replace(',', ', ')} with blanks if "
-            "these are several values."
+            f"Write {number}, or {values} with blanks if these are several values."
         )
     try:
         return parse_json(f"[{text}]")
