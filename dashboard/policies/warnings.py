@@ -69,6 +69,7 @@ def warnings(policy: Policy, known: KnownNames = _NOTHING_KNOWN) -> list[Caution
             *_about_approving(rule, policy),
             *_about_findings(rule),
             *_about_calls(rule),
+            *_about_wide_names(rule),
             *_about_globs(rule),
             *(sentence for _, sentence in misspelt(rule)),
             *_about_names(rule.when, known),
@@ -179,6 +180,13 @@ def _about_calls(rule: Rule) -> Iterator[str]:
     if not rule.takes_no_calls or is_of_others or Kind.TOOL_CALL not in (when.kinds or Kind):
         return
     yield "It approves no call of a tool: only a rule that names the tool does. Name the tools."
+
+
+def _about_wide_names(rule: Rule) -> Iterator[str]:
+    """Warn of patterns among the tools of an approving rule that name none."""
+    for name in rule.when.tools if rule.tools else ():
+        if name not in rule.tools:
+            yield f"'{name}' names no tool, so calls that only fit this are not approved."
 
 
 def _about_globs(rule: Rule) -> Iterator[str]:

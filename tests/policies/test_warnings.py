@@ -222,6 +222,13 @@ def test_approving_calls_of_tools_that_are_named_is_not():
     assert cautions(rule("approve", tools=["read_*"], no_findings_above="info")) == []
 
 
+def test_a_pattern_beside_names_of_tools_that_names_none_is_told():
+    sentence = "'*' names no tool, so calls that only fit this are not approved."
+
+    assert ("rule", sentence) in cautions(rule("approve", tools=["*", "get_order"]))
+    assert cautions(rule("reject", tools=["*", "get_order"])) == []
+
+
 @pytest.mark.parametrize(
     ("value", "also", "instead"),
     [
