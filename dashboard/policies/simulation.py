@@ -10,7 +10,8 @@ from typing import Literal
 from dashboard.policies.evaluate import Effect, Evaluation, Policy, evaluate
 from dashboard.policies.rules.facts import Question
 
-Answer = Literal["approved", "rejected", "expired", "cancelled", "edited"]
+Answer = Literal["approved", "rejected", "expired", "cancelled", "edited", "recalled"]
+GrantKind = Literal["", "remembered", "replacement"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,9 +19,12 @@ class PastCase:
     """One past request.
 
     Attributes:
-        answered: What became of it; "edited" is approved with changes.
-        by_person: Whether a person answered, rather than a policy, a grant or a deadline.
+        answered: What became of it; "edited" is approved with changes, and "recalled" is approved
+            and taken back by a person.
+        by_person: Whether a person answered or took it back, rather than a policy, a grant or a
+            deadline.
         was_asked: Whether a person was asked about it.
+        grant: Whether a remembered approval answered it, or the replacement of a reviewer.
         waited_s: How long the agent waited for the answer.
     """
 
@@ -30,6 +34,7 @@ class PastCase:
     by_person: bool
     was_asked: bool
     waited_s: float
+    grant: GrantKind = ""
 
 
 @dataclass
@@ -41,7 +46,10 @@ class Simulation:
         by_rule: How many cases each rule matched before the answer was found.
         saved: Ids of what a person was asked about and would not have been.
         added: Ids of what a person would have been asked about and was not.
-        wrongly_approved: Ids of what would have been approved and a person rejected or edited.
+        granted: Ids of what a person would have been asked about, if a grant had not answered it,
+            as it may with this policy.
+        wrongly_approved: Ids of what would have been approved and a person rejected, edited or
+            took back.
         wrongly_rejected: Ids of what would have been rejected and a person approved.
     """
 
@@ -50,6 +58,7 @@ class Simulation:
     by_rule: Counter[str] = field(default_factory=Counter)
     saved: list[str] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
+    granted: list[str] = field(default_factory=list)
     wrongly_approved: list[str] = field(default_factory=list)
     wrongly_rejected: list[str] = field(default_factory=list)
 
@@ -72,10 +81,20 @@ def _count(simulation: Simulation, case: PastCase, evaluation: Evaluation) -> No
     if case.was_asked and not is_asked:
         simulation.saved.append(case.id)
     elif is_asked and not case.was_asked:
-        simulation.added.append(case.id)
+        (simulation.granted if _may_be_granted(case, evaluation) else simulation.added).append(
+            case.id
+        )
     if not case.by_person:
         return
-    if effect is Effect.APPROVE and case.answered in ("rejected", "edited"):
+    if effect is Effect.APPROVE and case.answered in ("rejected", "edited", "recalled"):
         simulation.wrongly_approved.append(case.id)
     elif effect is Effect.REJECT and case.answered == "approved":
         simulation.wrongly_rejected.append(case.id)
+
+
+def _may_be_granted(case: PastCase, evaluation: Evaluation) -> bool:
+    """Whether the grant that answered would answer again, as far as the demands tell."""
+    demands = evaluation.demands
+    may_be_remembered = demands.grants_allowed and demands.approvals == 1
+    # A replacement is allowed once, whatever may be remembered.
+    return case.grant == "replacement" or (case.grant == "remembered" and may_be_remembered)

@@ -69,6 +69,7 @@ def warnings(policy: Policy, known: KnownNames = _NOTHING_KNOWN) -> list[Caution
             *_about_approving(rule, policy),
             *_about_findings(rule),
             *_about_calls(rule),
+            *_about_wide_names(rule),
             *_about_globs(rule),
             *(sentence for _, sentence in misspelt(rule)),
             *_about_names(rule.when, known),
@@ -101,7 +102,7 @@ def _about_hours(when: When) -> Iterator[str]:
     # Not refused: a policy that is in force may have it, and has to stay readable.
     if when.hours and when.hours.from_ == when.hours.until != time(0, 0):
         yield (
-            "Its hours end when they begin, so they are the whole day. Leave them out, or enter "
+            "Its hours end when they begin, so they last a whole day. Leave them out, or enter "
             "another end."
         )
 
@@ -112,7 +113,7 @@ def _about_reach(
     rejects = rule.effect is Effect.REJECT
     for another in earlier if rejects else everything:
         if another.effect is Effect.REJECT and another is not rule and implies(rule, another):
-            yield f"It makes no difference: rule '{another.name}' rejects all of it before."
+            yield _moot(rule, another, everything)
             return
     for another in () if rejects else earlier:
         if another.effect is Effect.REJECT or another.when.rests_on_claims:
@@ -120,6 +121,16 @@ def _about_reach(
         if implies(rule, another):
             yield _unreachable(rule, another)
             return
+
+
+def _moot(rule: Rule, other: Rule, everything: tuple[Rule, ...]) -> str:
+    rejecting = [each for each in everything if each.effect is Effect.REJECT]
+    if [each for each in rejecting if each.when.tool_classes] == [rule]:
+        return (
+            f"It rejects nothing: rule '{other.name}' rejects all of it before. It only has calls "
+            "of tools that nobody classed reviewed, as no other rule rejects by class."
+        )
+    return f"It makes no difference: rule '{other.name}' rejects all of it before."
 
 
 def _unreachable(rule: Rule, other: Rule) -> str:
@@ -140,10 +151,10 @@ def _about_approving(rule: Rule, policy: Policy) -> Iterator[str]:
         yield "It approves everything of its kind, whatever it does."
     elif conditions <= _NAMES_ONLY:
         yield "It rests on names alone: whatever is asked for under them is approved."
-    if Kind.CODE in kinds and rule.when.no_findings_above is None:
+    if Kind.CODE in kinds and rule.when.no_findings_above in (None, Severity.HIGH):
         yield (
             "It approves code whatever was found in it. Set the highest severity that it may "
-            "approve."
+            "approve, below high."
         )
     always_asked = frozenset({Effect.REVIEW})
     if kinds and all(policy.read_modes.effects(kind) == always_asked for kind in kinds):
@@ -151,14 +162,14 @@ def _about_approving(rule: Rule, policy: Policy) -> Iterator[str]:
 
 
 def _about_findings(rule: Rule) -> Iterator[str]:
-    """Warn of rules that approve what nobody has read or knows."""
+    """Warn of rules that approve what is graver than it sounds."""
     when = rule.when
-    if rule.effect is not Effect.APPROVE or when.no_findings_above is None:
+    if rule.effect is not Effect.APPROVE or when.no_findings_above is not Severity.MEDIUM:
         return
-    if when.no_findings_above is Severity.LOW and kinds_of(rule) & {Kind.CODE, Kind.TOOL_CALL}:
+    if kinds_of(rule) & {Kind.CODE, Kind.TOOL_CALL}:
         yield (
-            "It approves programs and libraries that nobody here knows: calling one is of low "
-            "severity. Choose 'info' to ask a person about them."
+            "It approves what writes files, uses the network or reads credentials: such findings "
+            "are of medium severity. Choose 'low' or 'info' to ask a person about them."
         )
 
 
@@ -169,6 +180,13 @@ def _about_calls(rule: Rule) -> Iterator[str]:
     if not rule.takes_no_calls or is_of_others or Kind.TOOL_CALL not in (when.kinds or Kind):
         return
     yield "It approves no call of a tool: only a rule that names the tool does. Name the tools."
+
+
+def _about_wide_names(rule: Rule) -> Iterator[str]:
+    """Warn of patterns among the tools of an approving rule that name none."""
+    for name in rule.when.tools if rule.tools else ():
+        if name not in rule.tools:
+            yield f"'{name}' names no tool, so calls that only fit this are not approved."
 
 
 def _about_globs(rule: Rule) -> Iterator[str]:

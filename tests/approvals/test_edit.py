@@ -409,6 +409,26 @@ def test_what_deviates_from_a_step_is_asked_again(token, alice, changes):
     assert move(token, **changes) == Status.PENDING
 
 
+@pytest.mark.parametrize(
+    "more", [{"only_if": "Bob confirmed."}, {"working_directory": "/srv"}, {"language": "bash"}]
+)
+def test_a_step_that_says_more_than_its_request_would_is_not_allowed(token, alice, more):
+    make.in_force(make.REMEMBERS)
+    code = {"code": "print(1)", "language": "python"}
+    steps = [CALL | more, code | {"tool": "move"}, {**code, "only_if": "Bob confirmed."}]
+
+    with pytest.raises(GrantRefused, match="No step of this plan says exactly"):
+        plan(token, alice, content={"steps": steps})
+
+
+def test_a_step_may_say_what_it_is_for(token, alice):
+    make.in_force(make.REMEMBERS)
+
+    plan(token, alice, content={"steps": [CALL | {"objective": "Make room."}]})
+
+    assert move(token) == Status.APPROVED
+
+
 def test_a_yes_to_a_plan_alone_lets_no_step_run(token, alice):
     make.in_force(make.REMEMBERS)
     asked = {"kind": "plan", "capability": "plan", "content": STEPS, "accepts_grants": True}

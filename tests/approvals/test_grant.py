@@ -58,21 +58,19 @@ def test_the_same_content_is_answered_by_the_grant(token, alice):
     assert again.decision.reason == f"alice approved this before (grant {made.pk})."
 
 
-@pytest.mark.parametrize("name", ["execution_folder_path", "working_directory"])
+@pytest.mark.parametrize(
+    "name",
+    ["execution_folder_path", "execution_mode", "project_folder_path", "working_directory"],
+)
 @pytest.mark.parametrize(
     ("there", "here", "is_answered"),
-    [
-        ("/srv/scratch", "/srv/scratch", True),
-        ("/srv/scratch", "/srv/production", False),
-        ("/srv/scratch", None, False),
-        (None, "/srv/production", False),
-    ],
+    [("one", "one", True), ("one", "two", False), ("one", None, False), (None, "two", False)],
 )
-def test_the_same_content_is_answered_only_in_its_folder(
+def test_the_same_content_is_answered_only_where_and_how_it_was_approved(
     token, alice, name, there, here, is_answered
 ):
-    def said(folder):
-        return {} if folder is None else {name: folder}
+    def said(value):
+        return {} if value is None else {name: value}
 
     make.decided(
         ask(token, evidence=said(there)),

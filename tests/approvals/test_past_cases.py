@@ -8,6 +8,7 @@ from approval_client.wire import Status
 from dashboard.approvals import services
 from dashboard.approvals.models import ApprovalRequest, Decision, Grant, Inspection
 from dashboard.approvals.rules import past_cases
+from dashboard.approvals.rules.grant import GrantScope, GrantTerms
 from dashboard.approvals.services import expire
 from dashboard.inspection.findings import Report
 from dashboard.policies import inspections
@@ -102,6 +103,23 @@ def test_nobody_was_asked_about_what_a_grant_answered(token, alice, cases):
         )
 
     assert facts(*cases()) == ("approved", False, False)
+
+
+def test_what_a_remembered_approval_answered_says_so(token, alice, cases, monkeypatch):
+    monkeypatch.setattr(inspections, "_inspected", lambda _: Report().to_json())
+    make.in_force(make.REMEMBERS)
+    terms = GrantTerms(scope=GrantScope.CONTENT, this_run=False)
+    make.decided(make.pending(token, accepts_grants=True), alice, remember=terms)
+    make.pending(token, accepts_grants=True)
+
+    assert [case.grant for case in cases()] == ["remembered", ""]
+
+
+def test_what_a_person_took_back_was_recalled(token, alice, cases):
+    approval = make.approved(token, alice)
+    services.recall(approval_id=approval.pk, person=alice, auth="session:password", reason="No.")
+
+    assert facts(*cases()) == ("recalled", True, True)
 
 
 def granted(approval, person):

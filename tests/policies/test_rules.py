@@ -67,7 +67,7 @@ def test_only_a_rejection_has_words_for_the_agent(effect):
         (
             {"hours": {"from": "08:00", "until": "08:00"}},
             "when.hours.until",
-            "The hours end when they begin, so they never match.",
+            "The hours end when they begin. Enter another end; 00:00 to 00:00 is the whole day.",
         ),
         ({"hours": {"days": []}}, "when.hours.days", "Name at least one day."),
         (

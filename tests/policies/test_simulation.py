@@ -1,4 +1,7 @@
 import time
+from dataclasses import replace
+
+import pytest
 
 from dashboard.policies.evaluate import Effect
 from dashboard.policies.simulation import PastCase, simulate
@@ -43,12 +46,31 @@ def test_prompts_that_come_are_added():
     assert (found.added, found.saved) == (["a"], [])
 
 
+@pytest.mark.parametrize(
+    ("grant", "demands", "is_granted"),
+    [
+        ("remembered", {"grants_allowed": True}, True),
+        ("remembered", {"grants_allowed": True, "approvals": 2}, False),
+        ("remembered", {}, False),
+        ("replacement", {}, True),
+    ],
+)
+def test_what_a_grant_may_answer_again_is_no_prompt_added(grant, demands, is_granted):
+    judged = silent(rule("review", demands=demands))
+    past = replace(case(OTHER, asked=False, by_person=False, id="a"), grant=grant)
+
+    trial = simulate(judged, [past])
+
+    assert (trial.granted, trial.added) == ((["a"], []) if is_granted else ([], ["a"]))
+
+
 def test_what_would_be_approved_and_people_did_not_want_so_is_listed():
-    answers = ("approved", "rejected", "edited", "expired", "cancelled")
+    answers = ("approved", "rejected", "edited", "expired", "cancelled", "recalled")
 
     assert simulate(JUDGED, [case(CLEAN, a, id=a) for a in answers]).wrongly_approved == [
         "rejected",
         "edited",
+        "recalled",
     ]
 
 

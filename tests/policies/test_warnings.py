@@ -83,12 +83,33 @@ def test_an_approving_rule_that_looks_at_arguments_is_not():
     assert cautions(rule("approve", tools=["pay"], arguments=arguments)) == []
 
 
-def test_code_that_is_approved_whatever_was_found_is_told():
+def test_a_rule_that_alone_rejects_by_class_does_more_than_reject():
+    everything = rule("reject", "a", tools=["del_*"])
+    classed = rule("reject", "b", tools=["del_*"], tool_classes=["money"])
+    another = rule("reject", "c", tools=["pay"], tool_classes=["money"])
+
+    assert cautions(everything, classed) == [
+        (
+            "b",
+            (
+                "It rejects nothing: rule 'a' rejects all of it before. It only has calls of "
+                "tools that nobody classed reviewed, as no other rule rejects by class."
+            ),
+        )
+    ]
+    assert cautions(everything, classed, another) == [
+        ("b", "It makes no difference: rule 'a' rejects all of it before.")
+    ]
+
+
+@pytest.mark.parametrize("highest", [{}, {"no_findings_above": "high"}])
+def test_code_that_is_approved_whatever_was_found_is_told(highest):
     sentence = (
-        "It approves code whatever was found in it. Set the highest severity that it may approve."
+        "It approves code whatever was found in it. Set the highest severity that it may approve, "
+        "below high."
     )
 
-    assert cautions(rule("approve", languages=["python"])) == [("rule", sentence)]
+    assert cautions(rule("approve", languages=["python"], **highest)) == [("rule", sentence)]
 
 
 def test_an_approving_rule_that_a_mode_makes_moot_is_told():
@@ -176,15 +197,18 @@ def test_an_example_says_what_its_agent_claims():
     assert failing_examples(rule(repeated=3, examples=examples), look) == []
 
 
-@pytest.mark.parametrize("kinds", [["code"], ()])
-def test_approving_what_is_of_low_severity_is_told(kinds):
-    sentences = [s for _, s in cautions(rule("approve", kinds=kinds, no_findings_above="low"))]
+@pytest.mark.parametrize("when", [{"kinds": ["code"]}, {"tools": ["run_*"]}])
+def test_approving_what_is_of_medium_severity_is_told(when):
+    ((_, sentence),) = cautions(rule("approve", **when, no_findings_above="medium"))
 
-    assert any("programs and libraries that nobody here knows" in s for s in sentences)
+    assert sentence.startswith("It approves what writes files, uses the network or reads cred")
 
 
-def test_approving_plans_of_low_severity_is_not():
-    assert cautions(rule("approve", kinds=["plan"], no_findings_above="low")) == []
+@pytest.mark.parametrize(
+    ("kind", "severity"), [("plan", "medium"), ("code", "low"), ("code", "info")]
+)
+def test_approving_what_is_of_less_severity_is_not(kind, severity):
+    assert cautions(rule("approve", kinds=[kind], no_findings_above=severity)) == []
 
 
 @pytest.mark.parametrize("when", [{"kinds": ["tool_call"]}, {"tools": ["*"]}, {}])
@@ -196,6 +220,13 @@ def test_approving_calls_of_tools_that_are_not_named_is_told(when):
 
 def test_approving_calls_of_tools_that_are_named_is_not():
     assert cautions(rule("approve", tools=["read_*"], no_findings_above="info")) == []
+
+
+def test_a_pattern_beside_names_of_tools_that_names_none_is_told():
+    sentence = "'*' names no tool, so calls that only fit this are not approved."
+
+    assert ("rule", sentence) in cautions(rule("approve", tools=["*", "get_order"]))
+    assert cautions(rule("reject", tools=["*", "get_order"])) == []
 
 
 @pytest.mark.parametrize(

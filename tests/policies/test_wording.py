@@ -249,3 +249,14 @@ def test_another_reason_is_said_beside_another_sentence():
     old, new = rule("reject", reason="No."), rule("reject", tools=["x"], reason="Never.")
 
     assert changes(policy(old), policy(new))[0].endswith(" Its reason changed too.")
+
+
+def test_an_approving_rule_names_only_the_tools_that_it_approves():
+    tools = ["*", "get_order", "*_*"]
+
+    assert rule_sentence(rule("approve", tools=tools)) == (
+        "Calls of the tool get_order: approved without asking."
+    )
+    assert rule_sentence(rule("reject", tools=tools)) == (
+        "Calls of tools like * or get_order or *_*: rejected."
+    )

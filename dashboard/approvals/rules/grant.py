@@ -30,6 +30,9 @@ LONGEST_NAME = 60
 FOLDERS = ("execution_folder_path", "working_directory")
 """Keys of the evidence by which an agent says in which folder something runs."""
 
+CIRCUMSTANCES = ("execution_mode", "project_folder_path", *FOLDERS)
+"""Keys of the evidence by which an agent says what changes what the same content does."""
+
 _PLAIN_NAME = re.compile(rf"[\w.-]{{1,{LONGEST_NAME}}}")
 
 

@@ -12,12 +12,13 @@ from itertools import islice
 from uuid import UUID
 
 from approval_client.wire import Kind, Source, Status
-from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Judgement
+from dashboard.approvals.models import ApprovalQuerySet, ApprovalRequest, Decision, Judgement
 from dashboard.approvals.queries.tool import UNLISTED, ToolStanding, standings
 from dashboard.approvals.rules.judgement import question_of, report_of, standing_of
+from dashboard.approvals.rules.recall import recall_of
 from dashboard.policies.evaluate import Effect
 from dashboard.policies.rules.facts import Question
-from dashboard.policies.simulation import Answer, PastCase
+from dashboard.policies.simulation import Answer, GrantKind, PastCase
 
 _BATCH = 100
 """How many are held at once: each may be a megabyte. And no read lasts long, which on SQLite keeps
@@ -34,10 +35,14 @@ _COLUMNS = (
     "submitted_at",
     "agent__name",
     "tool",
+    "status",
     "decision__status",
     "decision__source",
     "decision__digest",
     "decision__decided_at",
+    "decision__grant",
+    "decision__grant__edit",
+    "recall__approval",
 )
 
 
@@ -87,8 +92,10 @@ def cases(since: datetime, limit: int) -> Iterator[PastCase]:
     room = MOST_CHARACTERS
     ids = iter(list(answered(since).values_list("pk", flat=True)[:limit]))
     while batch := list(islice(ids, _BATCH)):
-        approvals = ApprovalRequest.objects.select_related("agent", "decision").only(*_COLUMNS)
-        approval_by_id = approvals.in_bulk(batch)
+        whole = ApprovalRequest.objects.select_related(
+            "agent", "decision", "decision__grant", "recall"
+        )
+        approval_by_id = whole.only(*_COLUMNS).in_bulk(batch)
         firsts = _first_judgements(batch)
         tools = standings(approval.tool_id for approval in approval_by_id.values())
         for pk in batch:
@@ -117,14 +124,23 @@ def _case(approval: ApprovalRequest, judgement: Judgement, tool: ToolStanding) -
         id=str(approval.pk),
         question=_question(approval, judgement, tool),
         answered=_answer(approval),
-        by_person=decision.source == Source.REVIEWER,
+        by_person=decision.source == Source.REVIEWER or recall_of(approval) is not None,
         # What a grant answered was for a person to decide, who was not asked.
         was_asked=judgement.effect == Effect.REVIEW and decision.source != Source.GRANT,
         waited_s=decision.waited_s,
+        grant=_grant(decision),
     )
 
 
+def _grant(decision: Decision) -> GrantKind:
+    if decision.grant is None:
+        return ""
+    return "replacement" if decision.grant.edit_id else "remembered"
+
+
 def _answer(approval: ApprovalRequest) -> Answer:
+    if recall_of(approval):
+        return "recalled"
     match Status(approval.decision.status):
         case Status.APPROVED:
             return "approved" if approval.decision.digest == approval.digest else "edited"

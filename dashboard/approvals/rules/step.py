@@ -18,7 +18,9 @@ _NOT_ITS_STEPS = "Answer each step of the plan once, in order."
 _NOTE_TOO_LONG = f"The note on a step is longer than {LONGEST_NOTE} characters."
 _ALL_ALLOWED = "Every step is allowed, so nothing changes. Approve the plan as it is."
 _NONE_ALLOWED = "No step is allowed, so nothing is left of the plan. Reject it instead."
-_CALL, _CODE = ("tool", "arguments"), ("code", "language")
+_OBJECTIVE = "objective"
+"""What a step is for. Like that of a request it binds nobody; any other member might."""
+
 MOST_STEPS = 50
 """Steps that are looked at; each is inspected on its own."""
 
@@ -125,19 +127,20 @@ class Inspected:
 
 
 def exact_steps(content: str) -> list[ExactStep]:
-    """Return the steps of a plan, from its canonical content, that leave nothing open."""
+    """Return the steps of a plan, from its canonical content, that leave nothing open.
+
+    A step with a member that its request would not have leaves something open, such as a
+    condition or a folder: whoever reads it approves no call without that.
+    """
     steps = parse_json(content)["steps"][:MOST_STEPS]
     return list(_exact(steps))
 
 
 def _exact(steps: list[dict[str, Any]]) -> Iterator[ExactStep]:
     for index, step in enumerate(steps):
-        is_call, is_code = "tool" in step or "arguments" in step, "code" in step
-        if is_call is is_code:
-            continue  # it says neither, or both
-        kind, names = (Kind.TOOL_CALL, _CALL) if is_call else (Kind.CODE, _CODE)
-        content = {name: step[name] for name in names if name in step}
-        if not problems_with(kind, content):
+        content = {name: value for name, value in step.items() if name != _OBJECTIVE}
+        kind = Kind.TOOL_CALL if "tool" in content else Kind.CODE
+        if isinstance(step.get(_OBJECTIVE, ""), str) and not problems_with(kind, content):
             yield ExactStep(index, kind, content)
 
 

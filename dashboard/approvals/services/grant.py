@@ -19,7 +19,7 @@ from dashboard.approvals.rules.answer import is_enough, why_not_count
 from dashboard.approvals.rules.edit import report_of_edit, why_not_once
 from dashboard.approvals.rules.fingerprint import fingerprint_of
 from dashboard.approvals.rules.grant import (
-    FOLDERS,
+    CIRCUMSTANCES,
     LONGEST_FOR_S,
     MOST_USES,
     GrantScope,
@@ -155,9 +155,7 @@ def answer_by_grant(
     approval, report = judgement.approval, report_of(judgement.inspection)
     now, content = judgement.judged_at, parse_json(approval.content)
     for grant in _that_may_answer(judgement, evaluation.demands, report):
-        is_covered = covers(grant, approval, content, report) and _is_in_its_folder(
-            grant, approval
-        )
+        is_covered = covers(grant, approval, content, report) and _is_as_it_was(grant, approval)
         if is_covered and _is_by_somebody(grant, judgement, now):
             if not Grant.objects.in_force(now).filter(pk=grant.pk).update(uses=F("uses") + 1):
                 continue  # the last use was taken by another request
@@ -189,21 +187,21 @@ def _that_may_answer(judgement: Judgement, required: Required, report: Report) -
             yield grant
 
 
-def _is_in_its_folder(grant: Grant, approval: ApprovalRequest) -> bool:
-    """Whether the same content would run where it was approved, as far as its agent says where.
+def _is_as_it_was(grant: Grant, approval: ApprovalRequest) -> bool:
+    """Whether the same content would do what was approved, as far as its agent says so.
 
-    ``rm -rf data`` is another deed in another folder.
+    ``rm -rf data`` is another deed in another folder, and code may write in another mode.
     """
     if grant.scope != GrantScope.CONTENT:
         return True
     source = ApprovalRequest.objects.filter(pk=grant.made_from_id)
     evidence = source.values_list("evidence", flat=True).get()
-    return _folders(evidence) == _folders(approval.evidence)
+    return _circumstances(evidence) == _circumstances(approval.evidence)
 
 
-def _folders(evidence: str) -> str:
+def _circumstances(evidence: str) -> str:
     statements = parse_json(evidence)
-    return canonical_json([statements.get(name) for name in FOLDERS])
+    return canonical_json([statements.get(name) for name in CIRCUMSTANCES])
 
 
 def _is_for_schema(grant: Grant, approval: ApprovalRequest) -> bool:

@@ -7,14 +7,14 @@ other rules it may pass, which is returned as None:
 - ``over`` and ``under`` compare numbers exactly, by their digits. A value that is not a number
   may pass.
 - ``equals`` and ``one_of`` compare numbers by value and anything else as canonical JSON. A text
-  may pass for the number or word that it spells.
+  may pass for the number or word that it spells, also where the rule has the text.
 - ``glob`` and ``matches`` look at texts, ``matches`` of an approving rule at the whole of one.
   Other values may pass, as canonical JSON.
 - ``within`` and ``host_is`` look at texts: whether a path lies in a folder, whether an address
   leads to a host. What cannot be told, and any other value, may pass.
 - A list or an object may pass where a text or a number is compared, if one of its values passes;
   so may a text that is JSON, for many tools unpack it. A word may pass for one that differs in
-  case or in blanks around it, and 1, "yes" and "on" for true.
+  case, in blanks around it or in hidden characters, and true, 1, "yes" and "on" for one another.
 - What is missing passes ``absent`` and nothing else. What the path cannot be followed through,
   such as a list where the path has a name, is not missing: it may pass every test.
 - More values than ``MOST_REACHED``, and lists and objects that hold more, are not looked through:
@@ -43,6 +43,7 @@ from dashboard.policies.rules.readings import (
     leaves,
     may_be_truth,
     numbers_in,
+    without_hidden,
 )
 from dashboard.policies.rules.rule import Argument
 
@@ -268,7 +269,8 @@ def _unclear(may_pass: bool, strict: bool) -> bool | None:  # noqa: FBT001 - rea
 def _one_of(choices: list[Any], *, strict: bool) -> Test:
     numbers = {number for choice in choices if (number := _number(choice)) is not None}
     texts = {canonical_json(choice) for choice in choices}
-    loose = {folded(_spelled(choice)) for choice in choices}
+    words = {folded(text) for choice in choices for text in _spellings(choice)}
+    readings = {number for choice in choices for number in _numbers(choice)}
     may_be_bool = [_bool_test(choice) for choice in choices]
 
     def is_one(value: Any) -> bool:
@@ -276,13 +278,26 @@ def _one_of(choices: list[Any], *, strict: bool) -> Test:
         return number in numbers or (number is None and canonical_json(value) in texts)
 
     def may_be_one(value: Any) -> bool:
-        if folded(_spelled(value)) in loose or any(test(value) for test in may_be_bool if test):
-            return True
-        if isinstance(value, str):
-            return bool(numbers) and not numbers.isdisjoint(numbers_in(value))
-        return _number(value) in numbers
+        return (
+            folded(_spelled(value)) in words
+            or not readings.isdisjoint(_numbers(value))
+            or any(test(value) for test in may_be_bool if test)
+        )
 
     return _test_of(is_one, may_be_one, strict=strict)
+
+
+def _spellings(value: Any) -> set[str]:
+    text = _spelled(value)
+    return {text, without_hidden(text)}
+
+
+def _numbers(value: Any) -> set[Decimal]:
+    """Return the numbers that a value is, or may be read as."""
+    if isinstance(value, str):
+        return numbers_in(value)
+    number = _number(value)
+    return set() if number is None else {number}
 
 
 def _bool_test(choice: Any) -> Test | None:
@@ -290,9 +305,15 @@ def _bool_test(choice: Any) -> Test | None:
     if isinstance(choice, bool):
         return lambda value: may_be_truth(value, truth=choice)
     for truth in (True, False):
-        if is_word_of_truth(choice, truth=truth):
-            return lambda value, truth=truth: value is truth  # type: ignore[misc]
+        if _may_mean(choice, truth=truth):
+            return lambda value, truth=truth: _may_mean(value, truth=truth)  # type: ignore[misc]
     return None
+
+
+def _may_mean(value: Any, *, truth: bool) -> bool:
+    """Whether a value is true or false, or is written for it: a word such as yes, or 1 or 0."""
+    is_written = is_word_of_truth(value, truth=truth) or Decimal(truth) in _numbers(value)
+    return value is truth or is_written
 
 
 def _of_text(
@@ -318,13 +339,19 @@ def _test_of(
             return _unclear(argument is not MISSING, strict)
         if passes(argument):
             return True
-        return _unclear(not strict and (may_pass(argument) or _may_within(argument)), strict)
+        return _unclear(not strict and (may_be_read(argument) or _may_within(argument)), strict)
+
+    def may_be_read(part: Any) -> bool:
+        if may_pass(part):
+            return True
+        text = without_hidden(part) if isinstance(part, str) else part
+        return text != part and may_pass(text)
 
     def _may_within(argument: Any) -> bool:
         if not isinstance(argument, str | list | dict):
             return False
         parts = leaves(argument)
-        return parts is None or any(map(may_pass, parts))
+        return parts is None or any(map(may_be_read, parts))
 
     return test
 

@@ -161,8 +161,12 @@ def _of_hours(when: When) -> Iterator[Problem]:
         hours.zone(when.hours.timezone)
     except ValueError as error:
         yield "when.hours.timezone", str(error)
+    # Of seconds only a warning tells: a policy in force may have them, and has to stay readable.
     if when.hours.from_ == when.hours.until and (when.hours.from_.hour or when.hours.from_.minute):
-        yield "when.hours.until", "The hours end when they begin, so they never match."
+        yield (
+            "when.hours.until",
+            "The hours end when they begin. Enter another end; 00:00 to 00:00 is the whole day.",
+        )
     if not when.hours.days:
         yield "when.hours.days", "Name at least one day."
 

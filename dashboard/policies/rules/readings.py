@@ -16,6 +16,8 @@ from itertools import chain, islice
 from json import JSONDecoder
 from typing import Any
 
+from dashboard.inspection.hidden import replaced
+
 MOST_LEAVES = 5_000
 """Values within one value that are looked at; a hostile agent sends half a million."""
 
@@ -30,6 +32,7 @@ _BETWEEN_PARTS = re.compile(r"__|[^\w\s-]")
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
 _LONGEST_NUMBER = 5_000  # characters; JSON numbers are shorter
 _AROUND_NUMBERS = _BLANKS + "$€£'\"=+"
+_BETWEEN_THOUSANDS = re.compile(r"(?<=\d)[^\w+-](?=\d{3}(?!\d))")
 _WORDS = {
     True: frozenset(["true", "yes", "on", "t", "y"]),
     False: frozenset(["false", "no", "off", "f", "n", ""]),
@@ -52,6 +55,16 @@ def normalised(text: str) -> str:
         return text
     pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
     return "".join(unicodedata.normalize("NFKC", piece) for piece in pieces)
+
+
+@lru_cache(maxsize=4)  # each may be a megabyte
+def without_hidden(text: str) -> str:
+    """Return a text as those read it who drop what nobody sees; blanks of all kinds stay."""
+    return replaced(text, lambda run, _: "".join(filter(_is_blank, run)))
+
+
+def _is_blank(character: str) -> bool:
+    return character in " \t\r\n" or unicodedata.category(character) == "Zs"
 
 
 def spelling(name: str) -> str:
@@ -201,7 +214,9 @@ def numbers_in(text: str) -> set[Decimal]:
     if len(text) > _LONGEST_NUMBER:
         return set()
     plain = text.strip(_AROUND_NUMBERS)
-    spelled = (text, plain, plain.replace(",", ""), plain.replace(",", "."))
+    joined = _BETWEEN_THOUSANDS.sub("", plain)
+    bases = (text, plain, plain.replace(",", ""), joined)
+    spelled = {each.replace(",", ".") for each in bases}
     numbers = {number for each in spelled if (number := decimal(each)) is not None}
     with suppress(ValueError):
         numbers.add(Decimal(int(plain, 0)))

@@ -59,7 +59,7 @@ _WILD = frozenset("*?[")
 
 def rule_sentence(rule: Rule) -> str:
     """Say what a rule does, such as ``Code in bash: rejected``."""
-    return f"{_what(rule.when, approving=rule.effect is Effect.APPROVE)}: {_then(rule)}."
+    return f"{_what(rule)}: {_then(rule)}."
 
 
 def demands_in_words(demands: Demands) -> str:
@@ -91,8 +91,9 @@ def _number(count: int) -> str:
     return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
 
 
-def _what(when: When, *, approving: bool) -> str:
-    parts = [_subject(when)]
+def _what(rule: Rule) -> str:
+    when, approving = rule.when, rule.effect is Effect.APPROVE
+    parts = [_subject(when, rule.tools or when.tools)]
     for field, say in _CONDITIONS.items():
         value = getattr(when, field)
         if value not in ((), None):
@@ -104,9 +105,10 @@ def _what(when: When, *, approving: bool) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def _subject(when: When) -> str:
-    if when.tools:
-        calls = _named("calls of the tool", "calls of tools")(when.tools)
+def _subject(when: When, tools: tuple[str, ...]) -> str:
+    """Say what a rule is about, given the names of tools that count for it."""
+    if tools:
+        calls = _named("calls of the tool", "calls of tools")(tools)
         if when.kinds and Kind.TOOL_CALL not in when.kinds:  # such as there are none of
             return f"{calls} that are {_either(_SUBJECTS[kind] for kind in when.kinds)}"
         return calls

@@ -27,6 +27,7 @@ _LABELS = {
     "analysis_details": "Analysis",
     "execution_mode": "Execution mode",
     **dict.fromkeys(FOLDERS, "Folder it says it runs in"),
+    "project_folder_path": "Folder of the project",
     "timeout_ms": "Time limit of the command, in milliseconds",
     "expected_results": "Expected results",
     "notebook_path": "Path of the notebook",

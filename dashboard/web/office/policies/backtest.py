@@ -17,8 +17,9 @@ from django.views.decorators.http import require_http_methods
 
 from approval_client.wire import Kind, Status
 from dashboard.accounts.models import User
-from dashboard.approvals.models import ApprovalRequest
+from dashboard.approvals.models import ApprovalRequest, Recall
 from dashboard.approvals.rules import past_cases
+from dashboard.approvals.rules.recall import recall_of
 from dashboard.clock import database_now
 from dashboard.inspection.findings import INSPECTOR_VERSION
 from dashboard.policies.evaluate import Effect
@@ -132,7 +133,8 @@ class Backtest:
         total: How many requests.
         remarks: What else to know of these numbers, one sentence each.
         by_people: How many of them people answered: the truth.
-        wrongly_approved: Requests that the policy would approve and a person rejected or edited.
+        wrongly_approved: Requests that the policy would approve and a person rejected, edited or
+            took back.
         wrongly_rejected: Requests that the policy would reject and a person approved.
         answers_saved: How many of the prompts saved a person had answered.
         waiting_saved: How long agents waited for these answers, in words: all, and the median.
@@ -163,13 +165,16 @@ def replay(candidate: Candidate, since: datetime, person: User, now: datetime) -
     trial = simulate(candidate.policy, tally.counted(past_cases.cases(since, MOST_REQUESTS)))
     waits = [tally.answered_in_s[pk] for pk in trial.saved if pk in tally.answered_in_s]
     groups = list(_groups(tally, trial))
+    grants = len(trial.granted)
+    effects_now = trial.by_effect + Counter({Effect.APPROVE: grants})
+    effects_now[Effect.REVIEW] -= grants
     return Backtest(
         policy=candidate.name,
         total=trial.cases,
-        remarks=list(_remarks(since, trial.cases, tally.older_findings)),
+        remarks=list(_remarks(since, trial.cases, grants, tally.older_findings)),
         by_people=len(tally.answered_in_s),
         effects=[
-            EffectRow(label, STATUS_OF[effect], tally.then[effect], trial.by_effect[effect])
+            EffectRow(label, STATUS_OF[effect], tally.then[effect], effects_now[effect])
             for effect, label in _EFFECTS.items()
         ],
         saved=len(trial.saved),
@@ -193,7 +198,7 @@ def _median(waits: Collection[float]) -> str:
     return times.length(median(waits)) if waits else ""
 
 
-def _remarks(since: datetime, total: int, older_findings: int) -> Iterator[str]:
+def _remarks(since: datetime, total: int, grants: int, older_findings: int) -> Iterator[str]:
     waiting = ApprovalRequest.objects.pending().filter(submitted_at__gte=since).count()
     left_out = past_cases.answered(since).count() - total
     for count, singular, many in (
@@ -202,6 +207,12 @@ def _remarks(since: datetime, total: int, older_findings: int) -> Iterator[str]:
     ):
         if count:
             yield f"{count:,} {singular if count == 1 else many} left out."
+    if grants:
+        were = "was" if grants == 1 else "were"
+        yield (
+            f"{grants:,} for review {were} answered by remembered approvals or replacements, as "
+            "this policy allows, and no prompt is added."
+        )
     if older_findings:
         were = "was" if older_findings == 1 else "were"
         yield (
@@ -226,7 +237,7 @@ class _Tally:
             self.group_of[case.id] = (case.question.agent, case.question.capability)
             if case.was_asked:
                 self.asked.add(case.id)
-            if case.by_person:
+            if case.by_person and case.was_asked:
                 self.answered_in_s[case.id] = case.waited_s
             self.older_findings += case.question.report.inspector != INSPECTOR_VERSION
             yield case
@@ -235,7 +246,7 @@ class _Tally:
 def _effect_then(case: PastCase) -> Effect:
     if case.was_asked:
         return Effect.REVIEW
-    return Effect.APPROVE if case.answered == "approved" else Effect.REJECT
+    return Effect.APPROVE if case.answered in ("approved", "recalled") else Effect.REJECT
 
 
 def _groups(tally: _Tally, found: Simulation) -> Iterator[GroupRow]:
@@ -260,14 +271,16 @@ def _groups(tally: _Tally, found: Simulation) -> Iterator[GroupRow]:
 
 def _listed(ids: list[str], person: User, now: datetime) -> Listed:
     shown_ids = ids[:MOST_LISTED]
-    approvals = ApprovalRequest.objects.select_related("agent", "headline", "decision__decided_by")
+    approvals = ApprovalRequest.objects.select_related(
+        "agent", "headline", "decision__decided_by", "recall__person"
+    )
     by_id = approvals.defer("content", "evidence").in_bulk(shown_ids)
     examples = [_example(by_id[UUID(pk)], person, now) for pk in shown_ids]
     return Listed(examples, len(ids), len(ids) - len(shown_ids))
 
 
 def _example(approval: ApprovalRequest, person: User, now: datetime) -> ExampleRow:
-    decision = approval.decision
+    decision, recall = approval.decision, recall_of(approval)
     is_edited = decision.status == Status.APPROVED and decision.digest != approval.digest
     did = "Edited" if is_edited else words.STATUSES[Status(decision.status)]
     return ExampleRow(
@@ -276,10 +289,15 @@ def _example(approval: ApprovalRequest, person: User, now: datetime) -> ExampleR
         words.KINDS[Kind(approval.kind)],
         approval.agent.name,
         one_line(headline_of(approval)),
-        f"{did} {decided_by(decision, person)}",
-        times.moment(decision.decided_at, now),
-        decision.reason,
+        _taken_back(recall, person) if recall else f"{did} {decided_by(decision, person)}",
+        times.moment(recall.taken_back_at if recall else decision.decided_at, now),
+        recall.reason if recall else decision.reason,
     )
+
+
+def _taken_back(recall: Recall, person: User) -> str:
+    name = "you" if recall.person_id == person.pk else recall.person.username
+    return f"Taken back by {name}"
 
 
 @any_role

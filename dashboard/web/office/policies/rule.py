@@ -135,6 +135,11 @@ class ArgumentRows(_Base):  # type: ignore[misc, valid-type] # made by a factory
         return [form.condition for form in self.forms if form.condition]
 
 
+_THOUSANDS = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\w,])", re.ASCII)
+"""Digits in groups, such as those of ``2,500``, which as a list are two values."""
+
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+"')
+
 _PYTHON = {"True": "true", "False": "false", "None": "null"}
 
 
@@ -156,6 +161,11 @@ def _value_read(test: str, text: str) -> Any:
 def _several(text: str) -> Any:
     if text.startswith("["):
         return _json(text)
+    if match := _THOUSANDS.search(_QUOTED.sub('""', text)):
+        number, values = match[0].replace(",", ""), match[0].replace(",", ", ")
+        raise ValidationError(
+            f"Write {number}, or {values} with blanks if these are several values."
+        )
     try:
         return parse_json(f"[{text}]")
     except JsonError:

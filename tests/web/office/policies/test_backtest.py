@@ -3,7 +3,9 @@ from datetime import timedelta
 import pytest
 
 from approval_client.wire import Status
+from dashboard.approvals import services
 from dashboard.approvals.models import Decision
+from dashboard.approvals.rules.grant import GrantScope, GrantTerms
 from dashboard.inspection.findings import Report
 from dashboard.policies import inspections
 from dashboard.web.office.policies import backtest
@@ -71,6 +73,22 @@ def test_what_a_person_edited_counts_as_a_no(run, token, alice):
     assert "Edited by you" in tree(run(PRINTS)).one(class_="wrong").text
 
 
+def test_what_a_person_took_back_counts_as_a_no(run, token, alice):
+    (approval,) = answered(token, alice, Status.APPROVED)
+    recalled(approval, alice)
+
+    wrong = tree(run(PRINTS)).one(class_="wrong").text
+    assert "Taken back by you" in wrong
+    assert "The beam is on." in wrong
+    assert list(tree(run(NO_PRINTS)).all(class_="wrong")) == []
+
+
+def recalled(approval, person):
+    services.recall(
+        approval_id=approval.pk, person=person, auth="session:password", reason="The beam is on."
+    )
+
+
 def test_what_a_person_approved_and_would_be_rejected_is_linked(run, token, alice):
     (approved,) = answered(token, alice, Status.APPROVED)
 
@@ -84,7 +102,7 @@ def test_a_policy_that_agrees_with_people_has_nothing_in_red(run, token, alice, 
 
     reply = run(PRINTS)
     assert list(tree(reply).all(class_="wrong")) == []
-    assert "Nothing that a person rejected or edited would be approved" in read(reply)
+    assert "Nothing that a person rejected, edited or took back would be approved" in read(reply)
 
 
 def test_prompts_saved_and_waiting_are_counted(run, token, alice):
@@ -105,6 +123,23 @@ def test_prompts_added_are_counted(run, token):
     make.pending(token, content={"code": "print(1)"})
 
     assert figures(run())["Prompts added"] == "1"
+
+
+def test_what_a_remembered_approval_answered_is_no_prompt_added(run, token, alice, read):
+    make.in_force(make.REMEMBERS, modes=NO_MODES)
+    first, terms = ask(token), GrantTerms(scope=GrantScope.CONTENT, this_run=False)
+    make.decided(first, alice, remember=terms)
+    ask(token)
+
+    reply = run(make.REMEMBERS)
+    assert figures(reply)["Prompts added"] == "0"
+    assert "1 for review was answered by remembered approvals or replacements" in read(reply)
+    # Without the rule nothing is remembered.
+    assert figures(run())["Prompts added"].startswith("1 that may wait")
+
+
+def ask(token):
+    return make.pending(token, content={"code": "print(1)"}, accepts_grants=True)
 
 
 def test_what_an_added_prompt_may_cost_is_said(run, token, alice):

@@ -231,6 +231,8 @@ def test_a_rule_that_approves_cannot_rest_on_what_the_agent_says(draft, read, cl
         ({"path": "to", "test": "equals", "value": "["}, "This is not valid JSON"),
         ({"path": "to", "test": "equals", "value": "True"}, "Write true, or"),
         ({"path": "to", "test": "one_of", "value": "x, None"}, "Write null, or"),
+        ({"path": "to", "test": "one_of", "value": "1,000"}, "Write 1000, or 1, 000 with"),
+        ({"path": "to", "test": "one_of", "value": '"a", 2,500'}, "Write 2500, or 2, 500 with"),
         ({"path": "to", "test": "within", "value": "/etc:/root"}, "not a plain absolute path"),
         ({"path": "to", "test": "within", "value": "/etc /root"}, "not a plain absolute path"),
     ],
