@@ -108,7 +108,12 @@ def _addresses(host: str, port: int) -> list[str]:
         places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
         raise httpx2.ConnectError(str(error)) from error
-    return [str(place[4][0]) for place in places]
+    return [_with_scope(*place[4]) for place in places]
+
+
+def _with_scope(address: Any, _port: Any, _flow: Any = 0, scope: Any = 0) -> str:
+    """Return an address with the link that it is on, which one of IPv6 may need."""
+    return f"{address}%{scope}" if scope else str(address)
 
 
 class _Stream:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import posixpath
 import re
@@ -34,10 +35,10 @@ from dashboard.inspection.parts import (
     is_editor,
     is_statement,
     keys,
-    members,
     parts_of_call,
     parts_of_texts,
     paths,
+    run_texts,
     variables,
     words,
 )
@@ -70,14 +71,14 @@ _PUSHES = names("push commit")
 """What is done to files of a repository, where the name of a tool says so."""
 
 _PATCH = re.compile(
-    r"^[ \t]*\*\*\* (?:(Add|Update|Delete) File|Move to): *(.{1,4096}?)[ \t\r]*$"
-    r"|^--- .{1,4096}\n\+\+\+ (?:b/)?([^\t\r\n]{1,4096})|^(?:rename|copy) to (.{1,4096}?)\r?$"
+    r"^[ \t]*+\*\*\* (?:(Add|Update|Delete) File|Move to):[ \t]*+(\S[^\r\n]{0,4096})"
+    r"|^--- [^\n]{1,4096}\n\+\+\+ (?:b/)?([^\t\r\n]{1,4096})|^(?:rename|copy) to ([^\r\n]{1,4096})"
     r"|^(deleted file mode )",
     re.MULTILINE,
 )
 """What a patch says of a file, as agents write it or as ``diff`` does."""
 
-_IS_PATCH = re.compile(r"^(?:[ \t]*\*\*\* Begin Patch|--- \S|diff --git )", re.MULTILINE)
+_IS_PATCH = re.compile(r"^(?:[ \t]*+\*\*\* Begin Patch|--- \S|diff --git )", re.MULTILINE)
 _PATCHES = names("patch apply diff")
 _TAKES_FROM = re.compile(r"_(?:from|in|at|on|of|by|to|into|for|with)_")
 _MANNERS = names("recursive recursively all tool force contents s")
@@ -114,7 +115,7 @@ _FOR_PROGRAM = re.compile(r"\s*(?:--?[A-Za-z]|[^\s'\"()=;#]+\.pyw?(?:\s|\Z))")
 
 _ONE_NAME = re.compile(r"\s*[\w.-]*\s*")
 _JSON = re.compile(r"\ufeff?\s*[{\[]")
-_MOST_TEXTS = 200  # that are read one by one
+_MOST_TEXTS = 200
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*|\S+", re.DOTALL)
 _LEAVES_QUOTES = re.compile(r"['\"]\s{0,20}(?:[;|&`\n]|\$\()")
 """Where a shell that puts an address in quotes finds their end, and a command behind it."""
@@ -228,7 +229,7 @@ def _in_patches(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
 def _patched(part: Part) -> list[Finding]:
     notes, line_of = Notes(part.number), line_finder(part.text)
     for match in _PATCH.finditer(part.text):
-        verb, path = match[1], match[2] or match[3] or match[4]
+        verb, path = match[1], (match[2] or match[3] or match[4] or "").rstrip()
         line = line_of(match.end() - 1)
         with notes.at(line, line):
             if verb == "Delete" or match[5] or path == "/dev/null":
@@ -321,13 +322,12 @@ def _read(part: Part, where: str = "") -> list[Finding]:
 
 
 def _in_json(part: Part) -> Iterator[Finding]:
-    """Look into the texts of a file in JSON, such as the scripts of a ``package.json``."""
+    """Look into what a file in JSON has run, such as the scripts of a ``package.json``."""
     try:
         value = json.loads(part.text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         return
-    texts = [text for _, text in members(value)]
-    for text in (*texts[:_MOST_TEXTS], "\n".join(texts[_MOST_TEXTS:])):
+    for text in itertools.islice(run_texts(value), _MOST_TEXTS):
         for finding in search(text, block=part.number):
             yield replace(finding, line=0, end_line=0)
 

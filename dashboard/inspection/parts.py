@@ -29,6 +29,9 @@ _OF_SHELL = re.compile(
 )
 """Names such as ``cli_command``."""
 
+_RUN = names("scripts script hooks tasks run exec entrypoint")
+"""Members of files in JSON, beside commands, under which stands what is run."""
+
 _EDITOR_COMMANDS = names("view create str_replace insert undo_edit rename")
 """What an editor's tool is told to do with the file beside it, and no program."""
 
@@ -68,9 +71,9 @@ _UNREAD = {
 
 _PERHAPS_JAVASCRIPT = names("function page_function expression evaluate eval")
 _JAVASCRIPT = re.compile(
-    r"\s*(?:async\b\s*)?(?:\([^()]{0,200}\)|[\w$]{1,60})\s*=>"
-    r"|.*?(?:\bfunction\b\s*[\w$*]*\s*\(|\b(?:document|window|localStorage|navigator)\s*[.\[]"
-    r"|\bfetch\s*\()",
+    r"\s*+(?:async\b\s*+)?(?:\([^()]{0,200}\)|[\w$]{1,60})\s*+=>"
+    r"|.*?(?:\bfunction\b\s*+(?:[\w$*]++\s*+)?\(|\bfetch\s*+\("
+    r"|\b(?:document|window|localStorage|navigator)\s*+[.\[])",
     re.DOTALL,
 )
 _JAVASCRIPT_ADDRESS = re.compile(r"\s*(?i:javascript):")
@@ -382,8 +385,25 @@ def _is_command(name: str) -> bool:
 
 
 def holds_command(value: Any) -> bool:
-    """Whether any member is a command or code, by its name."""
-    return any(_is_command(name) or name in _CODE for name in map(words, keys(value)))
+    """Whether any member is a command or code, and no code of a currency or a coupon."""
+    return any(
+        _is_command(name) or (name in _CODE and not _NAME.fullmatch(text))
+        for name, text in members(value)
+    )
+
+
+def run_texts(value: Any, *, is_run: bool = False) -> Iterator[str]:
+    """Yield the texts of a file that whoever reads it runs, by the names above them."""
+    if isinstance(value, str):
+        yield from [value] if is_run else ()
+    elif isinstance(value, Mapping):
+        for key in sorted(value):
+            name = words(key)
+            inside = is_run or name in _RUN or _is_command(name)
+            yield from run_texts(value[key], is_run=inside)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from run_texts(item, is_run=is_run)
 
 
 def is_editor(tool: str) -> bool:

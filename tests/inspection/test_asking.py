@@ -41,6 +41,9 @@ def names_of(tool, arguments):
         "gcloud --verbosity auth compute instances delete vm -q",
         "gcloud run services delete x",
         "gcloud projects delete p",
+        "gcloud beta run services delete x",
+        "gcloud logging logs delete L",
+        "oci logging log delete --log-id x",
         "az group delete -n x --yes",
         "gh -R a/b repo delete --yes",
         "gh run delete 1",
@@ -71,6 +74,11 @@ def test_a_program_of_a_cloud_that_deletes_is_grave(command):
         "argocd app sync down-detector",
         "wrangler d1 execute clear-db --command 'select 1'",
         "rclone purge --help",
+        "aws s3 rm --dryrun s3://b",
+        "firebase deploy --only functions:deleteUser",
+        "sls invoke -f deleteUser",
+        "wrangler tail remove-worker",
+        "gcloud container clusters get-credentials purge-me",
         "aliyun ecs DescribeInstances",
         "grep -rn -e --yolo src",
         "/etc/passwd",
@@ -151,7 +159,7 @@ def test_a_place_is_seen_from_the_folder(command, finding):
             {"command": "ls", "sandbox_permissions": "require_escalated"},
             "high:privilege-change",
         ),
-        ("run", {"code": "x", "sandbox": False}, "high:privilege-change"),
+        ("run", {"code": "print(1)", "sandbox": False}, "high:privilege-change"),
         ("docker_run", {"volumes": {"/": {"bind": "/h"}}}, "high:privilege-change"),
         ("docker_run", {"mounts": [{"Source": "/./", "Target": "/h"}]}, "high:privilege-change"),
         ("docker_run", {"mounts": ["type=bind,source=/,target=/h"]}, "high:privilege-change"),
@@ -162,11 +170,8 @@ def test_a_place_is_seen_from_the_folder(command, finding):
         ("http", {"method": "POST", "url": "https://x/users/1:delete"}, "medium:unknown-call"),
         ("aggregate", {"stages": [{"$out": "x"}]}, "medium:sql-write"),
         ("aggregate", {"pipeline": r'[{"\u0024out": "x"}]'}, "medium:sql-write"),
-        (
-            "Write",
-            {"content": '{"a": [' + '"x", ' * 300 + '"rm -rf /"]}'},
-            "high:recursive-delete",
-        ),
+        ("Write", {"content": '{"scripts": {"p": "rm -rf /"}}'}, "high:recursive-delete"),
+        ("Write", {"content": '{"hooks": [{"a": "rm -rf /"}]}'}, "high:recursive-delete"),
         ("browser_evaluate", {"function": "() => document.title"}, "medium:not-inspected"),
     ],
 )
@@ -186,6 +191,8 @@ def test_what_a_tool_is_asked_is_found(tool, arguments, finding):
         ("api", {"method": "put", "path": "src/utils/remove.ts"}),
         ("mongodb_find", {"filter": {"text": "$where: x"}}),
         ("calculator", {"expression": "f(x) => x+1"}),
+        ("create_coupon", {"code": "SAVE10", "sandbox": False}),
+        ("send", {"body": '{"a": [' + '"Hello", ' * 300 + '"Shutdown server"]}'}),
     ],
 )
 def test_what_reads_like_something_grave_is_left_alone(tool, arguments):
@@ -227,6 +234,7 @@ def test_a_command_beside_a_path_is_read_where_no_editor_takes_it():
         "from pathlib import Path\nPath('l').symlink_to('/etc/nginx')",
         "def a():\n  p = '/etc/hosts'\n  return open(p).read()\ndef b(p):\n  open(p, 'w')",
         "open('.claude/worktrees/w/a.py', 'w')",
+        "open('../lib/out.js', 'w')",
     ],
 )
 def test_python_that_reads_a_place_does_not_write_it(script):
@@ -247,10 +255,33 @@ def test_python_that_asks_a_service_to_delete_is_told(script):
 
 
 @pytest.mark.parametrize(
-    "text", ["--- a\n" * 60_000, "*** Move to:" * 30_000, "(" * 400_000, "x=>" * 130_000]
+    "text",
+    [
+        "--- a\n" * 60_000,
+        "*** Move to:" * 30_000,
+        "(" * 400_000,
+        "x=>" * 130_000,
+        f"*** Add File:{' ' * 200_000}{'a' * 200_000}",
+        "function" + " " * 400_000,
+        "function " * 44_000,
+    ],
 )
 def test_hostile_texts_are_read_in_linear_time(text):
     began = time.process_time()
     about_call("apply_patch", {"patch": f"--- a\n{text}", "function": text, "volumes": text})
 
     assert time.process_time() - began < 2
+
+
+def test_many_names_of_files_are_read_in_linear_time():
+    script = "\n".join(f"a{n} = b{n}\nopen(a{n}, 'w')" for n in range(2_000))
+    began = time.process_time()
+    inspect_code(script, "python")
+
+    assert time.process_time() - began < 3
+
+
+def test_python_that_writes_instructions_says_so():
+    found = inspect_code("open('AGENTS.md', 'w').write('x')", "python")
+
+    assert [(f.name, f.code) for f in found] == [("file-write", "writes-instructions")]

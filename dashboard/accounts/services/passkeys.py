@@ -163,7 +163,10 @@ def why_not_confirmed(passkey: Passkey, admin: User, by: Actor) -> str:
     person = passkey.person
     if admin.pk == person.pk:
         return "Another admin has to confirm your passkey."
-    if by.name in ways_in.givers(person, _entry_of(passkey)):
+    entry = _entry_of(passkey)
+    if entry is None:
+        return "The log does not say when this passkey was added. Remove it, and add it anew."
+    if by.name in ways_in.givers(person, entry):
         return (
             f"In the month before this passkey was added you gave {person} a way in, or gave one "
             "to an admin who did: a sign-in link, single sign-on or the removal of a second "
@@ -313,12 +316,13 @@ def _lock(passkey: Passkey) -> bool:
     return not PasskeyRemoval.objects.filter(passkey=passkey).exists()
 
 
-def _entry_of(passkey: Passkey) -> AuditEntry:
-    """Return the entry of the log that says that a passkey was added."""
+def _entry_of(passkey: Passkey) -> AuditEntry | None:
+    """Return the entry of the log that says that a passkey was added, if there is one."""
     entries = AuditEntry.objects.filter(
         subject=user_name(passkey.person.username), action=Action.PASSKEY_ADDED
     )
-    return next(entry for entry in entries if json.loads(entry.details)["passkey"] == passkey.pk)
+    own_entries = (e for e in entries if json.loads(e.details).get("passkey") == passkey.pk)
+    return next(own_entries, None)
 
 
 def _record(action: Action, row: PasskeyConfirmation | PasskeyRemoval, by: Actor) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -195,13 +195,19 @@ def _is_as_it_was(grant: Grant, approval: ApprovalRequest) -> bool:
     if grant.scope != GrantScope.CONTENT:
         return True
     source = ApprovalRequest.objects.filter(pk=grant.made_from_id)
-    evidence = source.values_list("evidence", flat=True).get()
-    return _circumstances(evidence) == _circumstances(approval.evidence)
-
-
-def _circumstances(evidence: str) -> str:
+    kind, evidence = source.values_list("kind", "evidence").get()
     statements = parse_json(evidence)
-    return canonical_json([statements.get(name) for name in CIRCUMSTANCES])
+    # A plan is asked before anybody knows how its steps will run.
+    is_open = kind == Kind.PLAN
+    names = [name for name in CIRCUMSTANCES if name in statements or not is_open]
+    names += ["working_directory"]
+    return _circumstances(statements, names) == _circumstances(
+        parse_json(approval.evidence), names
+    )
+
+
+def _circumstances(statements: Mapping[str, Any], names: Sequence[str]) -> str:
+    return canonical_json([statements.get(name) for name in names])
 
 
 def _is_for_schema(grant: Grant, approval: ApprovalRequest) -> bool:

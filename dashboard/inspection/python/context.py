@@ -49,10 +49,10 @@ class Context:
         about = written(node.func if isinstance(node, ast.Call) else node)
         if path and path[0] not in "?<!" and about and about.replace("(...)", "()") != path:
             about = f"{about} ({path})"
-        self.notes.add(node, deed, about)
         if deed.name == "file-write" and isinstance(node, ast.Call):
-            for kind in self._places.written(node):
+            for kind in self._places.written(node):  # says more, and stands first
                 self.notes.add(node, Deed(kind.name, kind.severity), about, kind.code)
+        self.notes.add(node, deed, about)
 
     def doubt(self, node: ast.AST, code: str, severity: Severity = Severity.MEDIUM) -> None:
         """Note that what is called at ``node`` cannot be followed."""

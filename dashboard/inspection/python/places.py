@@ -14,6 +14,9 @@ from dashboard.inspection.python.values import Evaluator
 from dashboard.inspection.shell.paths import writing
 from dashboard.inspection.shell.words import Word
 
+_OUTSIDE = re.compile(r"^(?:\./)*(?:\.\./){1,2}(?!\.\./)")
+"""One or two folders up from where nobody knows is seldom the top."""
+
 _MOST_STEPS = 8  # from a call to the text that names the file
 _MOST_VALUES = 20  # of one name
 _MOST_ARGUMENTS = 2  # that stand first and may name what is written
@@ -45,13 +48,13 @@ class Places:
     def __init__(self, program: Program, evaluator: Evaluator) -> None:
         self._program = program
         self._evaluator = evaluator
-        self._values: dict[str, list[ast.expr]] = {}
+        self._values: dict[str, list[ast.expr]] | None = None
         self._paths_of_names: dict[str, list[str]] = {}
 
     def written(self, call: ast.Call) -> Iterator[FindingKind]:
         """Yield what writing there does, where that is more than to write a file."""
         for path in self._paths(call):
-            for kind in writing(Word(path)):
+            for kind in writing(Word(_OUTSIDE.sub("", path))):
                 if kind is not WRITES_FILE:
                     yield kind
 
@@ -100,7 +103,8 @@ class Places:
         return []
 
     def _values_of(self, name: str) -> list[ast.expr]:
-        if not self._values:
+        if self._values is None:
+            self._values = {}
             for binding in self._program.bindings:
                 # Texts are known already, in the scope where they are bound.
                 if isinstance(binding.value, ast.Call | ast.BinOp) and not binding.how:

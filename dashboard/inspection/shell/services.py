@@ -74,9 +74,18 @@ _KEEPS = names("""
     create deploy show describe list ls get run cp mv ssh scp exec execute update set add put apply
     start logs log status view export import scale rollout clone checkout restore sync push pull
     upload download publish tail connect open up preview plan diff new init copy copyto move
-    invoke call query scan search submit resize rename attach detach enable disable restart
+    invoke call query scan search submit resize rename attach detach enable disable restart browse
+    history get-credentials
 """)
 """What is asked for by these deletes nothing, and names follow."""
+
+_PLAIN_VERBS = names("delete destroy remove rm purge terminate")
+_BEGIN_WITH_VERB = names("""
+    firebase sls serverless wrangler vercel netlify fly flyctl pulumi cdk sam eb supabase
+    databricks
+""")
+_STAGES = names("alpha beta")
+"""Of a program's own words, which stand before the service."""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_:][A-Za-z0-9]+)*")
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
@@ -174,12 +183,13 @@ def _mirrors(call: ShellCall, word: Word) -> bool:
 def _first_words(call: ShellCall) -> Iterator[Word]:
     """Yield the words that may say what is asked, until one does that deletes nothing.
 
-    What stands behind an option that is not known may be its value, and the first word may be the
-    name of a service, such as ``deploy`` of ``aws``: they end nothing.
+    What stands behind an option that is not known may be its value: then it ends nothing. Nor does
+    what may be the name of a service, such as ``deploy`` and ``logs``, before a plain ``delete``.
     """
-    most, option = SHELL_OPTIONS.asking[call.name], ""
-    room = most
-    for word in call.args:
+    room, option = SHELL_OPTIONS.asking[call.name], ""
+    is_first = call.name not in _BEGIN_WITH_VERB
+    words = [word for word in call.args if word.text not in _STAGES]
+    for index, word in enumerate(words):
         text = word.text
         if text.startswith("-"):
             option = "" if "=" in text else text
@@ -187,9 +197,12 @@ def _first_words(call: ShellCall) -> Iterator[Word]:
             option = ""
         else:
             yield word
-            is_verb = room < most and not option and word.text in _KEEPS
-            room -= not option
-            if not room or is_verb:
+            more_texts = {each.text for each in words[index + 1 :]}
+            is_verb = text in _KEEPS and not is_first and not option
+            if is_verb and _PLAIN_VERBS.isdisjoint(more_texts):
+                return
+            room, is_first = room - (not option), False
+            if not room:
                 return
             option = ""
 
@@ -208,10 +221,15 @@ def _only_tells(call: ShellCall) -> bool:
     """
     if not call.args or call.args[0].text in _ABOUT_ITSELF:
         return True
-    *_, option, word = (Word(""), *call.args)
-    if option.text.startswith("-") or not word.known:
-        return False
-    return word.text in _TELLS or (call.name == "aws" and word.text == "help")
+    words = (Word(""), *call.args)
+    tells = [
+        word.text
+        for option, word in pairwise(words)
+        if word.known and not option.text.startswith("-")
+    ]
+    if call.name == "aws":
+        return "--dryrun" in tells or tells[-1:] == ["help"] == [words[-1].text]
+    return tells[-1:] == [words[-1].text] and words[-1].text in _TELLS
 
 
 def git(call: ShellCall) -> None:

@@ -122,7 +122,10 @@ def why_not_second(proposal: PolicyProposal, person: User, by: Actor) -> str:
             f"{author.username}, who proposed this, is no longer an admin. Propose it again "
             "yourself and ask another admin."
         )
-    entry = AuditEntry.objects.get(subject=_subject(proposal), action=Action.POLICY_PROPOSED)
+    entries = AuditEntry.objects.filter(subject=_subject(proposal), action=Action.POLICY_PROPOSED)
+    entry = entries.last()
+    if entry is None:
+        return "The log does not say when this was proposed. Withdraw it, and propose it anew."
     if user_name(person.username) in ways_in.givers_anew(author, entry):
         return (
             f"In the month before this was proposed you gave {author.username} a way in, or gave "
