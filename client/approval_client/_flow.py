@@ -102,8 +102,8 @@ def not_started(error: RequestRefused) -> NotApproved:
 def mismatch(found: str, expected: str) -> DigestMismatch:
     """Return the error for an answer about ``found`` where ``expected`` was asked."""
     return DigestMismatch(
-        f"The answer is about content {found[:12]}, but this agent wants to run "
-        f"{expected[:12]}. Nothing was approved. Ask again."
+        f"The answer is about content {found}, but this agent wants to run "
+        f"{expected}. Nothing was approved. Ask again."
     )
 
 

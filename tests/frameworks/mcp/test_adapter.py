@@ -344,6 +344,35 @@ async def test_an_edit_can_be_checked_by_who_asked(host, gate):
     assert (await host.checks(question))["content"]["code"] == "deploy(dry=True)"
 
 
+async def test_a_digest_that_is_mistyped_is_told_and_loses_no_edit(host, gate):
+    question = await open_question(host, accepts_edits=True)
+    gate.edit_next({"code": "deploy(dry=True)", "language": "python"})
+
+    told = await host.checks(question | {"digest": "0" * 64})
+
+    assert told["reason"].startswith("This id has another digest. Pass the one that came with it.")
+    assert (await host.checks(question))["content"]["code"] == "deploy(dry=True)"
+
+
+async def test_an_edit_outlasts_a_hold(host, gate):
+    question = await open_question(host, accepts_edits=True)
+    gate.edit_next({"code": "deploy(dry=True)", "language": "python"})
+    gate.hold()
+    await host.checks(question)
+    gate.go_on()
+
+    assert (await host.checks(question))["content"]["code"] == "deploy(dry=True)"
+
+
+async def test_asking_the_same_after_an_edit_that_opens_nothing_asks_anew(host, gate):
+    gate.edit_next({"code": "deploy(dry=True)", "language": "python"})
+    await host.asks()
+    gate.approve_next()
+
+    assert (await host.asks())["approved"] is True
+    assert len(gate.asked()) == 2
+
+
 async def test_a_call_that_the_host_cancels_takes_its_question_back(host, gate):
     answer = asyncio.create_task(host.asks())
     await asked(gate)

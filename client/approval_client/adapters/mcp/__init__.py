@@ -15,7 +15,13 @@ from typing import Any
 from approval_client._answers import Answer
 from approval_client._async_client import AsyncClient
 from approval_client._defaults import default_async_client
-from approval_client._errors import DashboardError, Unreachable
+from approval_client._errors import (
+    DashboardError,
+    NotApproved,
+    OnHold,
+    RequestRefused,
+    Unreachable,
+)
 from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending, sendable
 from approval_client._outcomes import Run, report_async
 from approval_client._refusals import NOT_AS_THEY_ARE, Unaskable, for_model, refusal
@@ -249,6 +255,7 @@ class Desk:
             asking = self._asking
             limit_s = max(wait_s, SUBMIT_S)
             pending = await _within(limit_s, asking.submit(request), str(asking.contact))
+            self._undecided[pending.id] = pending
         try:
             return await self._wait(pending, until - asyncio.get_running_loop().time())
         except asyncio.CancelledError:
@@ -261,13 +268,21 @@ class Desk:
     async def _check(self, arguments: dict[str, Any]) -> Told:
         wait_s = self._limit(arguments)
         pending = Pending(request=Asked(digest=arguments["digest"]), id=arguments["id"])
-        own_pending = self._undecided.get(pending.id)
         # Of what another process asked the content is not known, so its digest has to do.
-        if own_pending is not None and own_pending.request.digest == pending.request.digest:
-            pending = own_pending
-        return await self._wait(pending, wait_s)
+        own_pending = self._undecided.get(pending.id, pending)
+        if own_pending.request.digest != pending.request.digest:
+            raise Wrong("This id has another digest. Pass the one that came with it.")
+        return await self._wait(own_pending, wait_s)
 
     async def _wait(self, pending: Pending, wait_s: float) -> Told:
+        try:
+            return await self._follow(pending, wait_s)
+        except DashboardError as error:
+            if _is_end(error):
+                self._undecided.pop(pending.id, None)
+            raise
+
+    async def _follow(self, pending: Pending, wait_s: float) -> Told:
         answers: list[Answer] = []
         try:
             async with asyncio.timeout(wait_s):
@@ -275,13 +290,9 @@ class Desk:
                     pending, withdraw=False, heard=answers.append
                 )
         except TimeoutError:
-            self._undecided[pending.id] = pending
             return Told(_open(pending, answers))
-        except DashboardError:
-            self._undecided.pop(pending.id, None)
-            raise
-        self._undecided.pop(pending.id, None)
         response = await self._asking.start(response)  # no time limit ends what uses an approval
+        self._undecided.pop(pending.id, None)
         if response.approved is True:
             self._running[response.id] = (response, Run())
         return Told(_fields(for_model(response)))
@@ -345,6 +356,12 @@ class Desk:
 def _stop(task: asyncio.Task[Told]) -> None:
     if not task.cancelling():  # a second time would interrupt what it says in parting
         task.cancel()
+
+
+def _is_end(error: DashboardError) -> bool:
+    """Say whether the question can never be approved any more, however often it is checked."""
+    is_gone = isinstance(error, RequestRefused) and error.code == "not_found"
+    return is_gone or (isinstance(error, NotApproved) and not isinstance(error, OnHold))
 
 
 async def _within(limit_s: float, submitting: Coroutine[Any, Any, Pending], who: str) -> Pending:
