@@ -227,6 +227,7 @@ async def test_the_same_after_a_no_has_the_same_run_and_content(host, gate):
         {"content": "deploy()"},
         {"time_limit_s": True},
         {"accepts_edits": "yes"},
+        {"wait_s": -1},
         {"approved": True},
     ],
 )
@@ -291,6 +292,22 @@ async def test_a_no_that_came_meanwhile_is_found(host, gate):
     told = await host.checks(question)
 
     assert (told["approved"], told["status"]) == (False, "rejected")
+
+
+@pytest.mark.parametrize("wait_s", [0, 0.001])
+async def test_who_does_not_wait_at_all_is_told_what_was_decided(host, gate, wait_s):
+    question = await open_question(host)
+    gate.approve_next()
+
+    assert (await host.checks(question, wait_s=wait_s))["approved"] is True
+
+
+async def test_who_does_not_wait_at_all_is_told_that_nobody_has_decided(host, gate):
+    question = await open_question(host)
+
+    told = await host.checks(question, wait_s=0)
+
+    assert (told["status"], told["reason"]) == ("pending", "Nobody has decided yet.")
 
 
 async def test_an_approval_is_returned_once(host, gate):

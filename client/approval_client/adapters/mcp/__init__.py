@@ -134,7 +134,7 @@ TOOLS = (
 DEFAULT_WAIT_S = 45  # below the 60 s after which many clients give a tool up
 DEFAULT_PROMPT_S = 570
 FAREWELL_S = 4.0  # for taking a question back, which takes up to 3 s
-SUBMIT_S = 5  # even who does not want to wait gives the dashboard time to take the question
+CONTACT_S = 5  # even who does not want to wait gives the dashboard time to answer once
 _TYPES: dict[str, Any] = {
     "string": str,
     "object": dict,
@@ -253,7 +253,7 @@ class Desk:
         until = asyncio.get_running_loop().time() + wait_s
         if pending is None:
             asking = self._asking
-            limit_s = max(wait_s, SUBMIT_S)
+            limit_s = max(wait_s, CONTACT_S)
             pending = await _within(limit_s, asking.submit(request), str(asking.contact))
             self._undecided[pending.id] = pending
         try:
@@ -284,11 +284,16 @@ class Desk:
 
     async def _follow(self, pending: Pending, wait_s: float) -> Told:
         answers: list[Answer] = []
+        until = asyncio.get_running_loop().time() + wait_s
+
+        def heard(answer: Answer) -> None:
+            if not answers:
+                limit.reschedule(until)
+            answers.append(answer)
+
         try:
-            async with asyncio.timeout(wait_s):
-                response = await self._asking.decided(
-                    pending, withdraw=False, heard=answers.append
-                )
+            async with asyncio.timeout(max(wait_s, CONTACT_S)) as limit:
+                response = await self._asking.decided(pending, withdraw=False, heard=heard)
         except TimeoutError:
             return Told(_open(pending, answers))
         response = await self._asking.start(response)  # no time limit ends what uses an approval
@@ -399,6 +404,8 @@ def _check_argument(name: str, value: Any, schema: Mapping[str, Any]) -> None:
         canonical_json({name: value})
     except JsonError as error:
         raise _binding.unreadable(error, name) from None
+    if "minimum" in schema and value < schema["minimum"]:
+        raise Wrong(f"{name} must be at least {schema['minimum']}.")
 
 
 def _refusal(error: Exception) -> ApprovalResponse:
