@@ -371,6 +371,15 @@ async def test_a_digest_that_is_mistyped_is_told_and_loses_no_edit(host, gate):
     assert (await host.checks(question))["content"]["code"] == "deploy(dry=True)"
 
 
+async def test_an_id_in_capitals_is_the_same_question(host, gate):
+    question = await open_question(host, accepts_edits=True)
+    gate.edit_next({"code": "deploy(dry=True)", "language": "python"})
+
+    told = await host.checks(question | {"id": question["id"].upper()})
+
+    assert told["content"]["code"] == "deploy(dry=True)"
+
+
 async def test_an_edit_outlasts_a_hold(host, gate):
     question = await open_question(host, accepts_edits=True)
     gate.edit_next({"code": "deploy(dry=True)", "language": "python"})

@@ -14,6 +14,7 @@ from typing import Any
 
 from approval_client._answers import Answer
 from approval_client._async_client import AsyncClient
+from approval_client._calls import canonical_id
 from approval_client._defaults import default_async_client
 from approval_client._errors import (
     DashboardError,
@@ -267,7 +268,8 @@ class Desk:
 
     async def _check(self, arguments: dict[str, Any]) -> Told:
         wait_s = self._limit(arguments)
-        pending = Pending(request=Asked(digest=arguments["digest"]), id=arguments["id"])
+        approval_id = canonical_id(arguments["id"])
+        pending = Pending(request=Asked(digest=arguments["digest"]), id=approval_id)
         # Of what another process asked the content is not known, so its digest has to do.
         own_pending = self._undecided.get(pending.id, pending)
         if own_pending.request.digest != pending.request.digest:
@@ -303,7 +305,7 @@ class Desk:
         return Told(_fields(for_model(response)))
 
     async def _finish(self, arguments: dict[str, Any]) -> Told:
-        approval_id = arguments.pop("id")
+        approval_id = canonical_id(arguments.pop("id"))
         if approval_id not in self._running:
             raise Wrong(
                 f"{approval_id!r:.60} was not approved here, or its end was reported already."
