@@ -64,6 +64,17 @@ def test_the_time_limit_of_a_command_is_shown_beside_it(approving):
     assert approving.fake.approvals[0].body["evidence"]["timeout_ms"] == 9000
 
 
+def test_the_difference_is_of_the_file_that_claude_code_means(approving):
+    folder = approving.folder / "project"
+    folder.mkdir()
+    (folder / "a.py").write_text("a = 1\n")
+    write = {"file_path": "a.py", "content": "a = 2\n"}
+
+    approving("hook", given=event(tool_name="Write", tool_input=write, cwd=str(folder)))
+
+    assert "-a = 1\n+a = 2" in approving.fake.approvals[0].body["evidence"]["difference"]
+
+
 def test_a_rejection_denies_with_its_reason(approvals_of):
     with approvals_of(FakeDashboard.rejecting("Not on a Friday.")) as approvals:
         word, reason = told(approvals("hook", given=event()))

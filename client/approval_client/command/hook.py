@@ -105,7 +105,7 @@ async def _ask(limit_s: float) -> dict[str, Any]:
 def _evidence(event: Any) -> dict[str, Any]:
     if not isinstance(event, dict) or not isinstance(event.get("tool_input"), dict):
         return {}
-    diff = difference(str(event.get("tool_name")), event["tool_input"])
+    diff = difference(str(event.get("tool_name")), event["tool_input"], event.get("cwd"))
     return {"difference": diff} if diff else {}
 
 
