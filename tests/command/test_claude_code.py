@@ -1,5 +1,7 @@
 """What is asked for a tool of Claude Code, and what would change."""
 
+import tracemalloc
+
 import pytest
 
 from approval_client import ApprovalResponse
@@ -179,6 +181,21 @@ def test_a_file_that_is_no_text_is_left_out(file):
 
 def test_what_is_no_file_is_not_read(tmp_path):
     assert difference("Write", {"file_path": str(tmp_path), "content": ""}) == ""
+
+
+@pytest.mark.parametrize("tool", ["Edit", "MultiEdit"])
+def test_an_edit_of_every_place_that_would_be_too_large_is_not_built(file, tool):
+    file.write_text("a" * 100_000)
+    edit = {"old_string": "a", "new_string": "b" * 100_000, "replace_all": True}
+    arguments = edit if tool == "Edit" else {"edits": [edit]}
+
+    tracemalloc.start()
+    told = difference(tool, {"file_path": str(file)} | arguments)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert told == TOO_LARGE
+    assert peak < 10_000_000  # bytes; the result would have 10,000,000,000
 
 
 @pytest.mark.parametrize("content", ["x" * 200_001, "x\n" * 3001])
