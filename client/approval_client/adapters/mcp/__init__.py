@@ -331,14 +331,16 @@ class Desk:
         )
         request = replace(request, accepts_edits=True)
         key = claude_code.key(event)
+        answers: list[Answer] = []
         approval = self._asking.request_approval(
-            request, idempotency_key=f"{key}-prompt" if key else None
+            request, idempotency_key=f"{key}-prompt" if key else None, heard=answers.append
         )
         try:
             async with asyncio.timeout(self._prompt_s - claude_code.MARGIN_S):
                 response = await approval
         except TimeoutError:
-            return _denied(claude_code.late(self._prompt_s))
+            progress = claude_code.Progress.PENDING if answers else claude_code.Progress.ASKED
+            return _denied(claude_code.late(self._prompt_s, progress))
         if response.approved is not True:
             return _denied(for_model(response).reason)
         try:
