@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, TypeAlias, TypeVar
 from urllib.parse import quote, urlsplit
 
+from approval_client._accepted import is_id
 from approval_client._answers import (
     Answer,
     Malformed,
@@ -462,9 +463,14 @@ class Finished:
         return {name: value for name, value in report.items() if value is not None}
 
 
+def canonical_id(approval_id: str) -> str:
+    """Return an id as the dashboard writes it: it also reads capitals and no hyphens."""
+    return str(uuid.UUID(approval_id)) if is_id(approval_id) else approval_id
+
+
 def path(approval_id: str) -> str:
     """Return where ``approval_id`` lives."""
-    return f"{APPROVALS}/{quote(approval_id, safe='')}"
+    return f"{APPROVALS}/{quote(canonical_id(approval_id), safe='')}"
 
 
 def cancellation(approval_id: str, reason: str, *, timeout_s: float) -> Call:

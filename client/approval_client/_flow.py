@@ -34,6 +34,7 @@ from approval_client._calls import (
     Sleep,
     Timing,
     cancellation,
+    canonical_id,
     insist,
     insist_on,
     logger,
@@ -102,8 +103,8 @@ def not_started(error: RequestRefused) -> NotApproved:
 def mismatch(found: str, expected: str) -> DigestMismatch:
     """Return the error for an answer about ``found`` where ``expected`` was asked."""
     return DigestMismatch(
-        f"The answer is about content {found[:12]}, but this agent wants to run "
-        f"{expected[:12]}. Nothing was approved. Ask again."
+        f"The answer is about content {found}, but this agent wants to run "
+        f"{expected}. Nothing was approved. Ask again."
     )
 
 
@@ -384,7 +385,7 @@ class Conversation:
         The id proves that a dashboard answered, perhaps in another process: it is waited for
         through restarts, as if this one had reached it.
         """
-        self._id, self._open = approval_id, True
+        self._id, self._open = canonical_id(approval_id), True
         contact = replace(self._timing.contact, reached=True)
         self._timing = replace(self._timing, contact=contact)
         answer = yield from self._insist(Call(method="GET", path=path(approval_id)))
@@ -521,7 +522,7 @@ def start(response: ApprovalResponse, timing: Timing) -> Flow[ApprovalResponse]:
             "The content of the response was changed after it was decided. Nothing was started. "
             "Wait for the decision again, or ask for the content you want."
         )
-    return begin(response, timing)
+    return begin(replace(response, id=canonical_id(response.id)), timing)
 
 
 def _is_whole(response: ApprovalResponse) -> bool:
@@ -689,4 +690,4 @@ def _asked_for(since: Since) -> dict[str, str]:
         return {"since": since.astimezone(UTC).isoformat()}
     if not ID.fullmatch(since):
         raise ValueError("since must be a datetime or the id of an answer. Nothing was read.")
-    return {"after": since}
+    return {"after": canonical_id(since)}

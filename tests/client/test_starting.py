@@ -50,6 +50,18 @@ def test_what_was_decided_is_not_approved_until_it_is_started(name, question):
     )
 
 
+@pytest.mark.parametrize("way", [str.upper, lambda text: text.replace("-", "")])
+def test_an_id_may_be_written_in_every_way_that_the_dashboard_reads(name, question, way):
+    fake = FakeDashboard.approving()
+    client = getattr(fake, name)()
+    pending = run(client.submit(question))
+
+    response = run(client.decided(replace(pending, id=way(pending.id))))
+
+    assert response.id == pending.id
+    assert run(client.start(replace(response, id=way(pending.id)))).approved is True
+
+
 def test_an_edit_is_what_is_started(name):
     fake = FakeDashboard.manual()
     fake.decide_next(approve(content={"code": "print(2)"}))

@@ -1,5 +1,7 @@
 """What is asked for a tool of Claude Code, and what would change."""
 
+import tracemalloc
+
 import pytest
 
 from approval_client import ApprovalResponse
@@ -97,9 +99,9 @@ def file(tmp_path):
     return path
 
 
-def changed(tool, file, **arguments):
-    told = difference(tool, {"file_path": str(file), **arguments})
-    return [line for line in told.splitlines()[2:] if line[0] in "+-"]
+def changed(tool, file, *, folder=None, **arguments):
+    told = difference(tool, {"file_path": str(file), **arguments}, folder)
+    return [line for line in told.split("\n")[2:] if line[0] in "+-\\"]
 
 
 def test_a_write_is_a_difference_from_what_is_there(file):
@@ -108,6 +110,35 @@ def test_a_write_is_a_difference_from_what_is_there(file):
 
 def test_a_new_file_is_all_new(tmp_path):
     assert changed("Write", tmp_path / "new.py", content="a = 1\n") == ["+a = 1"]
+
+
+def test_a_path_in_the_home_folder_is_the_file_there(file, monkeypatch):
+    monkeypatch.setenv("HOME", str(file.parent))
+
+    assert changed("Write", "~/a.py", content="a = 1\nb = 2\nc = 3\n") == ["-b = 2"]
+
+
+def test_a_relative_path_begins_where_claude_code_works(file):
+    told = changed("Write", "a.py", folder=str(file.parent), content="a = 1\nb = 2\nc = 3\n")
+
+    assert told == ["-b = 2"]
+
+
+@pytest.mark.parametrize("name", ["a.py", "~somebody/a.py", " a.py", "./~/a.py"])
+def test_a_file_that_cannot_be_told_is_not_called_new(name):
+    assert difference("Write", {"file_path": name, "content": "a\n"}) == ""
+
+
+def test_lines_end_at_line_feeds_alone(file):
+    file.write_text("a\n")
+
+    assert changed("Write", file, content="a\x0cb\u2028c\n") == ["-a", "+a\x0cb\u2028c"]
+
+
+def test_a_last_line_without_its_end_is_marked(file):
+    file.write_text("a\n")
+
+    assert changed("Write", file, content="a") == ["-a", "+a", "\\ No newline at end of file"]
 
 
 def test_an_edit_changes_the_first_place(file):
@@ -150,6 +181,21 @@ def test_a_file_that_is_no_text_is_left_out(file):
 
 def test_what_is_no_file_is_not_read(tmp_path):
     assert difference("Write", {"file_path": str(tmp_path), "content": ""}) == ""
+
+
+@pytest.mark.parametrize("tool", ["Edit", "MultiEdit"])
+def test_an_edit_of_every_place_that_would_be_too_large_is_not_built(file, tool):
+    file.write_text("a" * 100_000)
+    edit = {"old_string": "a", "new_string": "b" * 100_000, "replace_all": True}
+    arguments = edit if tool == "Edit" else {"edits": [edit]}
+
+    tracemalloc.start()
+    told = difference(tool, {"file_path": str(file)} | arguments)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert told == TOO_LARGE
+    assert peak < 10_000_000  # bytes; the result would have 10,000,000,000
 
 
 @pytest.mark.parametrize("content", ["x" * 200_001, "x\n" * 3001])

@@ -64,6 +64,17 @@ def test_the_time_limit_of_a_command_is_shown_beside_it(approving):
     assert approving.fake.approvals[0].body["evidence"]["timeout_ms"] == 9000
 
 
+def test_the_difference_is_of_the_file_that_claude_code_means(approving):
+    folder = approving.folder / "project"
+    folder.mkdir()
+    (folder / "a.py").write_text("a = 1\n")
+    write = {"file_path": "a.py", "content": "a = 2\n"}
+
+    approving("hook", given=event(tool_name="Write", tool_input=write, cwd=str(folder)))
+
+    assert "-a = 1\n+a = 2" in approving.fake.approvals[0].body["evidence"]["difference"]
+
+
 def test_a_rejection_denies_with_its_reason(approvals_of):
     with approvals_of(FakeDashboard.rejecting("Not on a Friday.")) as approvals:
         word, reason = told(approvals("hook", given=event()))
@@ -133,7 +144,7 @@ def test_a_dashboard_that_is_not_there_is_denied_within_the_time(unreachable):
     word, reason = told(unreachable("hook", "--timeout", 6, given=event()))
 
     assert word == "deny"
-    assert "within" in reason or "usable answer" in reason
+    assert reason.startswith("No usable answer came from the dashboard within the 6 s")
     assert time.monotonic() - began < 6.5
 
 
@@ -148,9 +159,10 @@ def test_nobody_who_decides_is_a_denial_before_the_time_is_over_and_the_question
     fake = FakeDashboard.manual()
     began = time.monotonic()
     with approvals_of(fake) as approvals:
-        word, _ = told(approvals("hook", "--timeout", 6, given=event()))
+        word, reason = told(approvals("hook", "--timeout", 6, given=event()))
 
     assert (word, time.monotonic() - began < 6.5) == ("deny", True)
+    assert reason.startswith("Nobody decided within the 6 s")
     assert fake.approvals[0].status in {Status.CANCELLED, Status.EXPIRED}
 
 
@@ -159,7 +171,8 @@ def test_an_event_that_never_ends_is_denied(approving):
     process = approving.start("hook", "--timeout", 6, stdin=reading)
     os.write(writing, b"{")
     try:
-        assert told(ended(process))[0] == "deny"
+        word, reason = told(ended(process))
+        assert (word, reason[:22]) == ("deny", "The event was not read")
     finally:
         os.close(writing)
         os.close(reading)

@@ -88,7 +88,7 @@ def test_the_hook(monkeypatch, tmp_path):
         monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text)))
         try:
             with fake.installed():
-                answer = asyncio.run(hook._answer(50))
+                answer = asyncio.run(hook._answer(50, hook.Question()))
         except Exception as error:  # noqa: BLE001 - main() makes a denial of whatever it is
             answer = hook.claude_code.deny(hook._why(error))
         told = answer["hookSpecificOutput"]

@@ -18,9 +18,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
+from approval_client._answers import Answer
 from approval_client._defaults import default_async_client
 from approval_client._refusals import for_model, refusal
 from approval_client.adapters import _binding, claude_code
+from approval_client.adapters.claude_code import Progress
 from approval_client.command import notes
 from approval_client.command.changes import difference
 from approval_client.wire import MAX_BODY_BYTES, JsonError, parse_json
@@ -31,6 +33,16 @@ LAST_S = 0.5  # before the end, an answer is written whatever else is going on
 MAX_EVENT_BYTES = 4 * MAX_BODY_BYTES  # more cannot be asked anyway
 _BLOCKS = 2  # the one exit code with which Claude Code blocks a tool
 _STOPPED = "The hook was stopped before anybody decided. Nothing was approved."
+
+
+class Question:
+    """How far the question of this hook came."""
+
+    progress = Progress.UNREAD
+
+    def late(self, limit_s: float) -> dict[str, Any]:
+        """Return what Claude Code is told when the time is over."""
+        return claude_code.deny(claude_code.late(limit_s, self.progress))
 
 
 class HookOutput:
@@ -69,32 +81,38 @@ def main(arguments: Sequence[str]) -> NoReturn:
         if options.finished:
             _report(answering, capture=options.capture)
         limit_s = options.timeout
-        _never_late(answering, limit_s)
-        decision = asyncio.run(_answer(limit_s))
+        question = Question()
+        _never_late(answering, limit_s, question)
+        decision = asyncio.run(_answer(limit_s, question))
     except BaseException as error:  # noqa: BLE001 - whatever goes wrong is a rejection
         decision = claude_code.deny(_why(error))
     answering.end(decision)
 
 
-async def _answer(limit_s: float) -> dict[str, Any]:
+async def _answer(limit_s: float, question: Question) -> dict[str, Any]:
     _deny_when_stopped()
     try:
         async with asyncio.timeout(limit_s - claude_code.MARGIN_S):
-            return await _ask(limit_s)
+            return await _ask(limit_s, question)
     except TimeoutError:
-        return claude_code.deny(claude_code.late(limit_s))
+        return question.late(limit_s)
     except asyncio.CancelledError:
         return claude_code.deny(_STOPPED)
 
 
-async def _ask(limit_s: float) -> dict[str, Any]:
+async def _ask(limit_s: float, question: Question) -> dict[str, Any]:
     event = parse_json(await _read())
+    question.progress = Progress.ASKED
     wait_s = claude_code.people_have_s(limit_s)
     request = claude_code.to_request(event, wait_s=wait_s, evidence=_evidence(event))
     key = claude_code.key(event)
+
+    def heard(_: Answer) -> None:
+        question.progress = Progress.PENDING
+
     try:
         client = default_async_client()
-        response = await client.request_approval(request, idempotency_key=key)
+        response = await client.request_approval(request, idempotency_key=key, heard=heard)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong is a rejection
         return claude_code.answer(refusal(error))
     if key and response.approved is True:
@@ -105,7 +123,7 @@ async def _ask(limit_s: float) -> dict[str, Any]:
 def _evidence(event: Any) -> dict[str, Any]:
     if not isinstance(event, dict) or not isinstance(event.get("tool_input"), dict):
         return {}
-    diff = difference(str(event.get("tool_name")), event["tool_input"])
+    diff = difference(str(event.get("tool_name")), event["tool_input"], event.get("cwd"))
     return {"difference": diff} if diff else {}
 
 
@@ -141,9 +159,8 @@ def _deny_when_stopped() -> None:
         loop.add_signal_handler(number, task.cancel if task else sys.exit)
 
 
-def _never_late(answering: HookOutput, limit_s: float) -> None:
-    denial = claude_code.deny(claude_code.late(limit_s))
-    timer = threading.Timer(limit_s - LAST_S, answering.end, [denial])
+def _never_late(answering: HookOutput, limit_s: float, question: Question) -> None:
+    timer = threading.Timer(limit_s - LAST_S, lambda: answering.end(question.late(limit_s)))
     timer.daemon = True
     timer.start()
 

@@ -294,7 +294,7 @@ def test_no_permission_is_given_where_the_dashboard_is_down(alone):
 
     (told,) = alone.run([call("touch made")], with_=hasty)
 
-    assert told.startswith("Nobody decided within the 5 s")
+    assert told.startswith("No usable answer came from the dashboard within the 5 s")
     assert alone.made() == []
 
 

@@ -227,6 +227,7 @@ async def test_the_same_after_a_no_has_the_same_run_and_content(host, gate):
         {"content": "deploy()"},
         {"time_limit_s": True},
         {"accepts_edits": "yes"},
+        {"wait_s": -1},
         {"approved": True},
     ],
 )
@@ -293,6 +294,22 @@ async def test_a_no_that_came_meanwhile_is_found(host, gate):
     assert (told["approved"], told["status"]) == (False, "rejected")
 
 
+@pytest.mark.parametrize("wait_s", [0, 0.001])
+async def test_who_does_not_wait_at_all_is_told_what_was_decided(host, gate, wait_s):
+    question = await open_question(host)
+    gate.approve_next()
+
+    assert (await host.checks(question, wait_s=wait_s))["approved"] is True
+
+
+async def test_who_does_not_wait_at_all_is_told_that_nobody_has_decided(host, gate):
+    question = await open_question(host)
+
+    told = await host.checks(question, wait_s=0)
+
+    assert (told["status"], told["reason"]) == ("pending", "Nobody has decided yet.")
+
+
 async def test_an_approval_is_returned_once(host, gate):
     question = await open_question(host)
     gate.approve_next()
@@ -342,6 +359,44 @@ async def test_an_edit_can_be_checked_by_who_asked(host, gate):
     gate.edit_next({"code": "deploy(dry=True)", "language": "python"})
 
     assert (await host.checks(question))["content"]["code"] == "deploy(dry=True)"
+
+
+async def test_a_digest_that_is_mistyped_is_told_and_loses_no_edit(host, gate):
+    question = await open_question(host, accepts_edits=True)
+    gate.edit_next({"code": "deploy(dry=True)", "language": "python"})
+
+    told = await host.checks(question | {"digest": "0" * 64})
+
+    assert told["reason"].startswith("This id has another digest. Pass the one that came with it.")
+    assert (await host.checks(question))["content"]["code"] == "deploy(dry=True)"
+
+
+async def test_an_id_in_capitals_is_the_same_question(host, gate):
+    question = await open_question(host, accepts_edits=True)
+    gate.edit_next({"code": "deploy(dry=True)", "language": "python"})
+
+    told = await host.checks(question | {"id": question["id"].upper()})
+
+    assert told["content"]["code"] == "deploy(dry=True)"
+
+
+async def test_an_edit_outlasts_a_hold(host, gate):
+    question = await open_question(host, accepts_edits=True)
+    gate.edit_next({"code": "deploy(dry=True)", "language": "python"})
+    gate.hold()
+    await host.checks(question)
+    gate.go_on()
+
+    assert (await host.checks(question))["content"]["code"] == "deploy(dry=True)"
+
+
+async def test_asking_the_same_after_an_edit_that_opens_nothing_asks_anew(host, gate):
+    gate.edit_next({"code": "deploy(dry=True)", "language": "python"})
+    await host.asks()
+    gate.approve_next()
+
+    assert (await host.asks())["approved"] is True
+    assert len(gate.asked()) == 2
 
 
 async def test_a_call_that_the_host_cancels_takes_its_question_back(host, gate):

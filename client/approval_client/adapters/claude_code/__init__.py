@@ -6,6 +6,7 @@ from approval_client.adapters.claude_code._agent_sdk import can_use_tool
 from approval_client.adapters.claude_code._calls import (
     EVENT,
     MARGIN_S,
+    Progress,
     Unreadable,
     answer,
     check_numbers,
@@ -20,6 +21,7 @@ from approval_client.adapters.claude_code._calls import (
 __all__ = [
     "EVENT",
     "MARGIN_S",
+    "Progress",
     "Unreadable",
     "answer",
     "can_use_tool",

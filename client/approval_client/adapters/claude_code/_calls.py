@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 
 from approval_client._models import ApprovalRequest, ApprovalResponse, sendable, within_limit
@@ -69,10 +70,18 @@ def people_have_s(limit_s: float) -> int:
     return max(SHORTEST_S, int(limit_s - MARGIN_S - 1))
 
 
-def late(limit_s: float) -> str:
+class Progress(StrEnum):
+    """How far a question came, as a model is told when its time is over."""
+
+    UNREAD = "The event was not read"
+    ASKED = "No usable answer came from the dashboard"
+    PENDING = "Nobody decided"
+
+
+def late(limit_s: float, progress: Progress) -> str:
     """Return what the model is told when that time is over."""
     return (
-        f"Nobody decided within the {limit_s:.0f} s that an answer may take. Nothing was approved "
+        f"{progress} within the {limit_s:.0f} s that an answer may take. Nothing was approved "
         "and nothing was run. This is not a mistake in the call: stop and report it."
     )
 

@@ -14,8 +14,15 @@ from typing import Any
 
 from approval_client._answers import Answer
 from approval_client._async_client import AsyncClient
+from approval_client._calls import canonical_id
 from approval_client._defaults import default_async_client
-from approval_client._errors import DashboardError, Unreachable
+from approval_client._errors import (
+    DashboardError,
+    NotApproved,
+    OnHold,
+    RequestRefused,
+    Unreachable,
+)
 from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending, sendable
 from approval_client._outcomes import Run, report_async
 from approval_client._refusals import NOT_AS_THEY_ARE, Unaskable, for_model, refusal
@@ -128,7 +135,7 @@ TOOLS = (
 DEFAULT_WAIT_S = 45  # below the 60 s after which many clients give a tool up
 DEFAULT_PROMPT_S = 570
 FAREWELL_S = 4.0  # for taking a question back, which takes up to 3 s
-SUBMIT_S = 5  # even who does not want to wait gives the dashboard time to take the question
+CONTACT_S = 5  # even who does not want to wait gives the dashboard time to answer once
 _TYPES: dict[str, Any] = {
     "string": str,
     "object": dict,
@@ -247,8 +254,9 @@ class Desk:
         until = asyncio.get_running_loop().time() + wait_s
         if pending is None:
             asking = self._asking
-            limit_s = max(wait_s, SUBMIT_S)
+            limit_s = max(wait_s, CONTACT_S)
             pending = await _within(limit_s, asking.submit(request), str(asking.contact))
+            self._undecided[pending.id] = pending
         try:
             return await self._wait(pending, until - asyncio.get_running_loop().time())
         except asyncio.CancelledError:
@@ -260,34 +268,44 @@ class Desk:
 
     async def _check(self, arguments: dict[str, Any]) -> Told:
         wait_s = self._limit(arguments)
-        pending = Pending(request=Asked(digest=arguments["digest"]), id=arguments["id"])
-        own_pending = self._undecided.get(pending.id)
+        approval_id = canonical_id(arguments["id"])
+        pending = Pending(request=Asked(digest=arguments["digest"]), id=approval_id)
         # Of what another process asked the content is not known, so its digest has to do.
-        if own_pending is not None and own_pending.request.digest == pending.request.digest:
-            pending = own_pending
-        return await self._wait(pending, wait_s)
+        own_pending = self._undecided.get(pending.id, pending)
+        if own_pending.request.digest != pending.request.digest:
+            raise Wrong("This id has another digest. Pass the one that came with it.")
+        return await self._wait(own_pending, wait_s)
 
     async def _wait(self, pending: Pending, wait_s: float) -> Told:
-        answers: list[Answer] = []
         try:
-            async with asyncio.timeout(wait_s):
-                response = await self._asking.decided(
-                    pending, withdraw=False, heard=answers.append
-                )
-        except TimeoutError:
-            self._undecided[pending.id] = pending
-            return Told(_open(pending, answers))
-        except DashboardError:
-            self._undecided.pop(pending.id, None)
+            return await self._follow(pending, wait_s)
+        except DashboardError as error:
+            if _is_end(error):
+                self._undecided.pop(pending.id, None)
             raise
-        self._undecided.pop(pending.id, None)
+
+    async def _follow(self, pending: Pending, wait_s: float) -> Told:
+        answers: list[Answer] = []
+        until = asyncio.get_running_loop().time() + wait_s
+
+        def heard(answer: Answer) -> None:
+            if not answers:
+                limit.reschedule(until)
+            answers.append(answer)
+
+        try:
+            async with asyncio.timeout(max(wait_s, CONTACT_S)) as limit:
+                response = await self._asking.decided(pending, withdraw=False, heard=heard)
+        except TimeoutError:
+            return Told(_open(pending, answers))
         response = await self._asking.start(response)  # no time limit ends what uses an approval
+        self._undecided.pop(pending.id, None)
         if response.approved is True:
             self._running[response.id] = (response, Run())
         return Told(_fields(for_model(response)))
 
     async def _finish(self, arguments: dict[str, Any]) -> Told:
-        approval_id = arguments.pop("id")
+        approval_id = canonical_id(arguments.pop("id"))
         if approval_id not in self._running:
             raise Wrong(
                 f"{approval_id!r:.60} was not approved here, or its end was reported already."
@@ -313,14 +331,16 @@ class Desk:
         )
         request = replace(request, accepts_edits=True)
         key = claude_code.key(event)
+        answers: list[Answer] = []
         approval = self._asking.request_approval(
-            request, idempotency_key=f"{key}-prompt" if key else None
+            request, idempotency_key=f"{key}-prompt" if key else None, heard=answers.append
         )
         try:
             async with asyncio.timeout(self._prompt_s - claude_code.MARGIN_S):
                 response = await approval
         except TimeoutError:
-            return _denied(claude_code.late(self._prompt_s))
+            progress = claude_code.Progress.PENDING if answers else claude_code.Progress.ASKED
+            return _denied(claude_code.late(self._prompt_s, progress))
         if response.approved is not True:
             return _denied(for_model(response).reason)
         try:
@@ -345,6 +365,12 @@ class Desk:
 def _stop(task: asyncio.Task[Told]) -> None:
     if not task.cancelling():  # a second time would interrupt what it says in parting
         task.cancel()
+
+
+def _is_end(error: DashboardError) -> bool:
+    """Say whether the question can never be approved any more, however often it is checked."""
+    is_gone = isinstance(error, RequestRefused) and error.code == "not_found"
+    return is_gone or (isinstance(error, NotApproved) and not isinstance(error, OnHold))
 
 
 async def _within(limit_s: float, submitting: Coroutine[Any, Any, Pending], who: str) -> Pending:
@@ -382,6 +408,8 @@ def _check_argument(name: str, value: Any, schema: Mapping[str, Any]) -> None:
         canonical_json({name: value})
     except JsonError as error:
         raise _binding.unreadable(error, name) from None
+    if "minimum" in schema and value < schema["minimum"]:
+        raise Wrong(f"{name} must be at least {schema['minimum']}.")
 
 
 def _refusal(error: Exception) -> ApprovalResponse:
