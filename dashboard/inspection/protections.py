@@ -39,7 +39,7 @@ _NAMESPACES = names("network network_mode pid pid_mode ipc ipc_mode userns_mode"
 _CAPABILITIES = names("cap_add cap_adds capabilities_add")
 _MOUNTS = names("volumes volume binds bind mounts mount host_path")
 _SOURCES = names("source src host host_path")
-_HOST_FOLDERS = names("/ /etc /root /proc /sys /dev /var /home /root/.ssh")
+_HOST_FOLDERS = names("/ /etc /root /proc /sys /dev /var /home")
 _SOURCE = re.compile(r"(?:^|,)(?:source|src)=([^,]+)|^([^:,=]+):")
 _LOOSE = names("""
     dangerously_disable_sandbox disable_sandbox no_sandbox skip_sandbox without_sandbox unsandboxed
@@ -118,4 +118,4 @@ def _sources(value: Any, *, is_mount: bool = False) -> Iterator[str]:
 
 def _is_of_host(path: str) -> bool:
     place = posixpath.normpath(path)
-    return re.sub("^//", "/", place) in _HOST_FOLDERS or place.endswith("docker.sock")
+    return re.sub("^//", "/", place) in _HOST_FOLDERS or place.endswith(("docker.sock", "/.ssh"))
