@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import posixpath
 import re
@@ -33,6 +32,7 @@ from dashboard.inspection.parts import (
     commands,
     folder,
     is_editor,
+    is_name,
     is_statement,
     keys,
     parts_of_call,
@@ -113,9 +113,7 @@ _EXPANDS = re.compile("[$`]")
 _FOR_PROGRAM = re.compile(r"\s*(?:--?[A-Za-z]|[^\s'\"()=;#]+\.pyw?(?:\s|\Z))")
 """What stands behind the name of Python: its options, or a file."""
 
-_ONE_NAME = re.compile(r"\s*[\w.-]*\s*")
 _JSON = re.compile(r"\ufeff?\s*[{\[]")
-_MOST_TEXTS = 200
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*|\S+", re.DOTALL)
 _LEAVES_QUOTES = re.compile(r"['\"]\s{0,20}(?:[;|&`\n]|\$\()")
 """Where a shell that puts an address in quotes finds their end, and a command behind it."""
@@ -229,7 +227,7 @@ def _in_patches(tool: str, arguments: Mapping[str, Any]) -> list[Finding]:
 def _patched(part: Part) -> list[Finding]:
     notes, line_of = Notes(part.number), line_finder(part.text)
     for match in _PATCH.finditer(part.text):
-        verb, path = match[1], (match[2] or match[3] or match[4] or "").rstrip()
+        verb, path = match[1], (match[2] or match[3] or match[4] or "").strip('" \t\r')
         line = line_of(match.end() - 1)
         with notes.at(line, line):
             if verb == "Delete" or match[5] or path == "/dev/null":
@@ -323,11 +321,12 @@ def _read(part: Part, where: str = "") -> list[Finding]:
 
 def _in_json(part: Part) -> Iterator[Finding]:
     """Look into what a file in JSON has run, such as the scripts of a ``package.json``."""
-    try:
-        value = json.loads(part.text.removeprefix("\ufeff"))
+    try:  # numbers of any length are read: what is run stands beside them
+        value = json.loads(part.text.removeprefix("\ufeff"), parse_int=str, parse_float=str)
+        texts = [*run_texts(value)]
     except (ValueError, RecursionError):
         return
-    for text in itertools.islice(run_texts(value), _MOST_TEXTS):
+    for text in texts:
         for finding in search(text, block=part.number):
             yield replace(finding, line=0, end_line=0)
 
@@ -372,7 +371,7 @@ def _for_program(text: str, number: int) -> list[Finding]:
 
 def _is_no_statement(text: str) -> bool:
     """Whether a text is the name of something in a database, or of a method of the tool."""
-    return _ONE_NAME.fullmatch(text) is not None and not is_statement(text)
+    return is_name(text) and not is_statement(text)
 
 
 def _asked(text: str, language: str) -> str:

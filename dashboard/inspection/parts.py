@@ -53,9 +53,9 @@ _PATHS = names("""
     path paths file files file_path filepath filename folder dir directory target destination dest
     source src from to uri target_file file_name absolute_path old_path new_path
 """)
-_SAYS = {
-    **dict.fromkeys(("true", "yes", "on", "1"), True),
-    **dict.fromkeys(("false", "no", "off", "0"), False),
+_SAYS: Mapping[str | int, bool] = {
+    **dict.fromkeys(("true", "yes", "on", "1", 1), True),
+    **dict.fromkeys(("false", "no", "off", "0", 0), False),
 }
 _FOLDER = names("cwd workdir working_directory working_dir")
 _ENVIRONMENT = names("env envs environ environment env_vars environment_variables")
@@ -239,8 +239,8 @@ def switches(value: Any) -> Iterator[tuple[str, bool]]:
     if isinstance(value, Mapping):
         for key in sorted(value):
             inner = value[key]
-            word = str(inner).strip().lower() if isinstance(inner, str | int) else ""
-            if word in _SAYS:
+            word = inner.strip().lower() if isinstance(inner, str) else inner
+            if isinstance(word, str | int) and word in _SAYS:  # 1 and True are the same there
                 yield words(key), _SAYS[word]
             else:
                 yield from switches(inner)
@@ -424,6 +424,11 @@ def _named(place: Place, text: str, language: str | None, other: str | None) -> 
     """
     is_other = our_spelling(other) in _READ and our_spelling(other) != our_spelling(language)
     return _Found(place, text, language, is_code=True, also=other if is_other else None)
+
+
+def is_name(text: str) -> bool:
+    """Whether a text is one word, such as the name of an operation or of a table."""
+    return _NAME.fullmatch(text.strip()) is not None
 
 
 def is_statement(text: str) -> bool:

@@ -10,9 +10,8 @@ from dashboard.inspection import effects
 from dashboard.inspection.findings import Finding, Severity
 from dashboard.inspection.knowledge import VERBS
 from dashboard.inspection.notes import FindingKind, Notes, doubt, names
-from dashboard.inspection.parts import WHOLE, keys, members, words
+from dashboard.inspection.parts import WHOLE, is_name, keys, members, words
 
-_ONE_NAME = re.compile(r"\s*[\w.-]*\s*")
 _METHODS = names("""
     method http_method request_method verb x_http_method_override x_method_override x_http_method
 """)
@@ -33,11 +32,9 @@ _OF_DATABASE = {
     **dict.fromkeys(("drop", "flush", "flushall", "flushdb"), (effects.DROPS_DATABASE,)),
     **dict.fromkeys(("delete", "del", "remove", "truncate", "unlink", "purge"), _DELETES_ROWS),
 }
+_WRITES_DATA = FindingKind("sql-write", Severity.MEDIUM, "writes-to-database")
 _OF_DOCUMENTS = (
-    (
-        re.compile(r"""\$(?:out|merge)["']?\s*:"""),
-        FindingKind("sql-write", Severity.MEDIUM, "writes-to-database"),
-    ),
+    (re.compile(r"""\$(?:out|merge)["']?\s*:"""), _WRITES_DATA),
     (
         re.compile(r"""\$(?:where|function|accumulator)["']?\s*:"""),
         doubt("not-inspected", "not-inspected", Severity.MEDIUM),
@@ -74,13 +71,12 @@ _ASIDE = re.compile(
 _CLAUSE = re.compile(
     r"(?i)(?<![\w.:$])(delete|drop|create|merge|set|remove|call|load)\b(?!\s*[:.=])"
 )
-_WRITES_GRAPH = FindingKind("sql-write", Severity.MEDIUM, "writes-to-database")
 _CLAUSES = {
     "delete": FindingKind("sql-delete", Severity.HIGH, "deletes-rows"),
     "drop": FindingKind("sql-drop", Severity.HIGH, "drops-definition"),
     "call": FindingKind("unknown-call", Severity.LOW, "unknown-database-function"),
     "load": FindingKind("file-read", Severity.MEDIUM, "database-reads-file"),
-    **dict.fromkeys(("create", "merge", "set", "remove"), _WRITES_GRAPH),
+    **dict.fromkeys(("create", "merge", "set", "remove"), _WRITES_DATA),
 }
 """Of Cypher, the language of Neo4j."""
 
@@ -120,9 +116,7 @@ def _of_database(tool: str, arguments: Mapping[str, Any]) -> Iterator[FindingKin
     for text in (*documents, *(f"{name}:" for name in spelled)):
         yield from (kind for mark, kind in _OF_DOCUMENTS if mark.search(text))
     if is_of_database:
-        operations = [
-            text for name, text in texts if name in _OPERATIONS and _ONE_NAME.fullmatch(text)
-        ]
+        operations = [text for name, text in texts if name in _OPERATIONS and is_name(text)]
         for operation in (*operations, *_operations(arguments)):
             yield from _OF_DATABASE.get(_verb(operation), ())
 

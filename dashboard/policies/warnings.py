@@ -67,7 +67,6 @@ def warnings(policy: Policy, known: KnownNames = _NOTHING_KNOWN) -> list[Caution
             *_about_hours(rule.when),
             *_about_reach(rule, policy.rules[:place], policy.rules),
             *_about_approving(rule, policy),
-            *_about_findings(rule),
             *_about_calls(rule),
             *_about_wide_names(rule),
             *_about_globs(rule),
@@ -127,8 +126,9 @@ def _moot(rule: Rule, other: Rule, everything: tuple[Rule, ...]) -> str:
     rejecting = [each for each in everything if each.effect is Effect.REJECT]
     if [each for each in rejecting if each.when.tool_classes] == [rule]:
         return (
-            f"It rejects nothing: rule '{other.name}' rejects all of it before. It only has calls "
-            "of tools that nobody classed reviewed, as no other rule rejects by class."
+            f"It rejects nothing: rule '{other.name}' rejects all of it before. Still a person is "
+            "asked about tools that nobody has classed, because this is the only rule that "
+            "rejects by class."
         )
     return f"It makes no difference: rule '{other.name}' rejects all of it before."
 
@@ -146,6 +146,9 @@ def _unreachable(rule: Rule, other: Rule) -> str:
 def _about_approving(rule: Rule, policy: Policy) -> Iterator[str]:
     if rule.effect is not Effect.APPROVE:
         return
+    if _is_always_reviewed(rule, policy):
+        yield "It never approves anything: the modes have all of it reviewed."
+        return
     kinds, conditions = kinds_of(rule), _given(rule.when)
     if not conditions - {"kinds"}:
         yield "It approves everything of its kind, whatever it does."
@@ -156,21 +159,17 @@ def _about_approving(rule: Rule, policy: Policy) -> Iterator[str]:
             "It approves code whatever was found in it. Set the highest severity that it may "
             "approve, below high."
         )
-    always_asked = frozenset({Effect.REVIEW})
-    if kinds and all(policy.read_modes.effects(kind) == always_asked for kind in kinds):
-        yield "It never approves anything: the modes have all of it reviewed."
-
-
-def _about_findings(rule: Rule) -> Iterator[str]:
-    """Warn of rules that approve what is graver than it sounds."""
-    when = rule.when
-    if rule.effect is not Effect.APPROVE or when.no_findings_above is not Severity.MEDIUM:
-        return
-    if kinds_of(rule) & {Kind.CODE, Kind.TOOL_CALL}:
+    if kinds & {Kind.CODE, Kind.TOOL_CALL} and rule.when.no_findings_above is Severity.MEDIUM:
         yield (
             "It approves what writes files, uses the network or reads credentials: such findings "
             "are of medium severity. Choose 'low' or 'info' to ask a person about them."
         )
+
+
+def _is_always_reviewed(rule: Rule, policy: Policy) -> bool:
+    """Whether the modes have a person asked about all that a rule is about."""
+    kinds, always_asked = kinds_of(rule), frozenset({Effect.REVIEW})
+    return bool(kinds) and all(policy.read_modes.effects(kind) == always_asked for kind in kinds)
 
 
 def _about_calls(rule: Rule) -> Iterator[str]:

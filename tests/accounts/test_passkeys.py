@@ -344,7 +344,7 @@ def test_who_was_let_in_anew_does_not_confirm(alice, root, olga, how, auth):
     with transaction.atomic():
         letting_in()[how](olga, root)
 
-    with pytest.raises(NotPermitted, match=r"root gave you a way in.*Nothing was changed"):
+    with pytest.raises(NotPermitted, match=r"root could sign in as you.*Nothing was changed"):
         passkeys.confirm(key, admin=olga, by=by(olga, auth))
     assert not PasskeyConfirmation.objects.exists()
 

@@ -1,5 +1,6 @@
 """Programs and tools that ask services, and what is asked to run without a protection."""
 
+import json
 import time
 
 import pytest
@@ -285,3 +286,37 @@ def test_python_that_writes_instructions_says_so():
     found = inspect_code("open('AGENTS.md', 'w').write('x')", "python")
 
     assert [(f.name, f.code) for f in found] == [("file-write", "writes-instructions")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"n": %s, "scripts": {"p": "rm -rf /"}}' % ("9" * 5_000),
+        json.dumps({"scripts": {**{f"a{n}": "ls" for n in range(300)}, "z": "rm -rf /"}}),
+    ],
+)
+def test_nothing_beside_a_script_keeps_it_from_being_read(content):
+    arguments = {"file_path": "package.json", "content": content}
+
+    assert "high:recursive-delete" in names_of("Write", arguments)
+
+
+def test_json_that_is_nested_deep_ends_no_inspection():
+    text = '{"scripts": ' * 900 + '"rm -rf /"' + "}" * 900
+
+    assert "low:file-write" in names_of("Write", {"file_path": "package.json", "content": text})
+
+
+@pytest.mark.parametrize("pair", ["-x delete ", "-x sync ", "-x list ", "-x y "])
+def test_options_without_end_are_read_in_linear_time_and_are_a_doubt(pair):
+    began = time.process_time()
+    found = grave(f"aws {pair * 20_000}")
+
+    assert time.process_time() - began < 4
+    assert "medium:cannot-be-followed" in found
+
+
+def test_a_path_in_quotes_is_read_in_a_patch():
+    patch = '--- a/x\n+++ "b/.envrc"\n@@ @@\n+x'
+
+    assert "high:file-write" in names_of("apply_patch", {"patch": patch})

@@ -78,7 +78,7 @@ def test_who_was_let_in_anew_does_not_publish(ada, eve, proposal):
     signed_in(eve, "password", address="10.0.0.7")
     make_link(eve, by=ADA)
 
-    with pytest.raises(NotPermitted, match=r"ada gave you a way in.*Nothing was published"):
+    with pytest.raises(NotPermitted, match=r"ada could sign in as you.*Nothing was published"):
         confirmed(proposal, eve)
     assert current_revision().number == 1
 

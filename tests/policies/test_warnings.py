@@ -92,8 +92,9 @@ def test_a_rule_that_alone_rejects_by_class_does_more_than_reject():
         (
             "b",
             (
-                "It rejects nothing: rule 'a' rejects all of it before. It only has calls of "
-                "tools that nobody classed reviewed, as no other rule rejects by class."
+                "It rejects nothing: rule 'a' rejects all of it before. Still a person is "
+                "asked about tools that nobody has classed, because this is the only rule that "
+                "rejects by class."
             ),
         )
     ]

@@ -68,10 +68,10 @@ def why_not_own(person: User, by: Actor) -> str:
     giver = _anew(name, _lately()).values_list("actor", flat=True).last()
     if giver:
         return (
-            f"In the last 30 days {_who(giver)} gave you a way in: a sign-in link, single sign-on "
-            "or the removal of a second factor. Two people are needed, so ask another admin, to "
-            "whom nobody gave one. Where there is none, who runs the server makes one: "
-            "approval-dashboard createsuperuser."
+            f"{_who(giver)} could sign in as you in the last 30 days, by a sign-in link, single "
+            "sign-on or the removal of your second factor. So you are no second person here. Ask "
+            "an admin for whom nobody did that. If there is none, whoever runs the server can add "
+            "an admin: approval-dashboard createsuperuser."
         )
     if came_by_link(by) and _by_others(name, _lately()).exists():
         return (

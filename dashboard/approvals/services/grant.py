@@ -198,9 +198,11 @@ def _is_as_it_was(grant: Grant, approval: ApprovalRequest) -> bool:
     kind, evidence = source.values_list("kind", "evidence").get()
     statements = parse_json(evidence)
     # A plan is asked before anybody knows how its steps will run.
-    is_open = kind == Kind.PLAN
-    names = [name for name in CIRCUMSTANCES if name in statements or not is_open]
-    names += ["working_directory"]
+    names = [
+        name
+        for name in CIRCUMSTANCES
+        if kind != Kind.PLAN or name in {*statements, "working_directory"}
+    ]
     return _circumstances(statements, names) == _circumstances(
         parse_json(approval.evidence), names
     )

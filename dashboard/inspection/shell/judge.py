@@ -101,7 +101,7 @@ def may_tell(line: str) -> bool:
 def judge(call: ShellCall) -> None:
     """Write down what the command in ``call.args`` does; its first word names the program."""
     head, *args = call.args
-    _by_words(call)
+    _by_files(call)
     if (head.pattern and head.text != "[") or not head.known or head.guessed:
         call.add(_COMPUTED_NAME)
     if head.fetched:
@@ -126,7 +126,7 @@ def judge(call: ShellCall) -> None:
         _by_name(replace(call, name=_known_name(name), args=tuple(args)), is_file=bool(slash))
 
 
-def _by_words(call: ShellCall) -> None:
+def _by_files(call: ShellCall) -> None:
     """Write down which files a command names that hold secrets."""
     head, *args = call.args
     if not _reads_certificate(call):

@@ -84,6 +84,10 @@ _BEGIN_WITH_VERB = names("""
     firebase sls serverless wrangler vercel netlify fly flyctl pulumi cdk sam eb supabase
     databricks
 """)
+_MOST_WORDS = 100  # that are looked through for what is asked
+_UNSEEN = Word(UNKNOWN)
+"""What stands behind those."""
+
 _STAGES = names("alpha beta")
 """Of a program's own words, which stand before the service."""
 
@@ -189,7 +193,8 @@ def _first_words(call: ShellCall) -> Iterator[Word]:
     room, option = SHELL_OPTIONS.asking[call.name], ""
     is_first = call.name not in _BEGIN_WITH_VERB
     words = [word for word in call.args if word.text not in _STAGES]
-    for index, word in enumerate(words):
+    ends = [index for index, word in enumerate(words) if word.text in _PLAIN_VERBS]
+    for index, word in enumerate(words[:_MOST_WORDS]):
         text = word.text
         if text.startswith("-"):
             option = "" if "=" in text else text
@@ -197,14 +202,15 @@ def _first_words(call: ShellCall) -> Iterator[Word]:
             option = ""
         else:
             yield word
-            more_texts = {each.text for each in words[index + 1 :]}
             is_verb = text in _KEEPS and not is_first and not option
-            if is_verb and _PLAIN_VERBS.isdisjoint(more_texts):
+            if is_verb and index >= max(ends, default=0):
                 return
             room, is_first = room - (not option), False
             if not room:
                 return
             option = ""
+    if words[_MOST_WORDS:]:
+        yield _UNSEEN
 
 
 def _verbs(word: Word) -> set[str]:

@@ -210,8 +210,8 @@ def _remarks(since: datetime, total: int, grants: int, older_findings: int) -> I
     if grants:
         were = "was" if grants == 1 else "were"
         yield (
-            f"{grants:,} for review {were} answered by remembered approvals or replacements, as "
-            "this policy allows, and no prompt is added."
+            f"{grants:,} that this policy would have reviewed {were} answered by a remembered "
+            "approval or a replacement. It allows that, so no prompt is added."
         )
     if older_findings:
         were = "was" if older_findings == 1 else "were"

@@ -133,7 +133,9 @@ def test_what_a_remembered_approval_answered_is_no_prompt_added(run, token, alic
 
     reply = run(make.REMEMBERS)
     assert figures(reply)["Prompts added"] == "0"
-    assert "1 for review was answered by remembered approvals or replacements" in read(reply)
+    assert "1 that this policy would have reviewed was answered by a remembered approval" in read(
+        reply
+    )
     # Without the rule nothing is remembered.
     assert figures(run())["Prompts added"].startswith("1 that may wait")
 

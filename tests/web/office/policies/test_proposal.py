@@ -128,7 +128,7 @@ def test_who_is_not_the_second_person_reads_why_in_place_of_the_button(ada, eve,
 
     page = read(eve.get(path), "main")
 
-    assert "ada gave you a way in" in page
+    assert "ada could sign in as you in the last 30 days" in page
     assert "Publish as a new revision" not in page
 
 
