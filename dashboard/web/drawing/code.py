@@ -19,7 +19,7 @@ from dashboard.web.drawing.text import Drawing, Span, Tokens
 from dashboard.web.drawing.tokens import DEADLINE_S, can_colour, tokenize
 from dashboard.web.drawing.windows import Window, cut
 
-RENDERER_VERSION = f"5 pygments-{pygments.__version__} unicode-{unicodedata.unidata_version}"
+RENDERER_VERSION = f"6 pygments-{pygments.__version__} unicode-{unicodedata.unidata_version}"
 
 CACHED_CHARACTERS = 300_000  # of HTML; what is longer is rendered each time
 

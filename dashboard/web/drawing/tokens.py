@@ -1,7 +1,8 @@
 """Colours for code: a lexer runs in the sandbox and answers with classes and lengths only.
 
 The text on the page is always cut from the source itself, so a lexer that loses, changes or
-invents text can colour wrongly but never show anything else than what was asked.
+invents text can colour wrongly but never show anything else than what was asked. Comments and
+strings are coloured only where ``literals`` reads them too, for nobody looks twice at a comment.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pygments.token import STANDARD_TYPES
 
 from dashboard import sandbox
 from dashboard.inspection.languages import TEXT, lexer_alias
+from dashboard.inspection.literals import Literal, literals
 
 if TYPE_CHECKING:
     from pygments.token import _TokenType
@@ -31,6 +33,10 @@ DEADLINE_S = 1.0
 _CSS_CLASS = re.compile(r"[a-z]{1,2}[a-z0-9]?")
 
 _NOT_COLOURED = {"", "n", "p", "w", "err", "esc", "x"}
+
+_QUIET = {"c", "s"}  # of comments and strings, whose classes begin so
+
+_DRAWN_AS_CODE = {"cp"}  # what a preprocessor reads, in the colour of keywords
 
 # Some languages end a line, and so a comment, at these; none may colour what follows as comment.
 _LINE_ENDS = str.maketrans({"\r": "\n", "\u2028": "\n", "\u2029": "\n"})
@@ -71,9 +77,33 @@ def classify(payload: bytes) -> bytes:
     lexed = list(get_lexer_by_name(alias).get_tokens_unprocessed(f"{readable}\n"))
     if "".join(text for _, _, text in lexed) != f"{readable}\n":
         raise ValueError("The lexer did not account for every character.")
-    return json.dumps(
-        list(_merged((_css_class(kind), len(text)) for _, kind, text in lexed))
-    ).encode()
+    pieces = _merged((_css_class(kind), len(text)) for _, kind, text in lexed)
+    certain = _certain(pieces, literals(alias, f"{readable}\n"))
+    return json.dumps(list(_merged(certain))).encode()
+
+
+def _certain(
+    pieces: Iterable[tuple[str, int]], spans: Iterable[Literal]
+) -> Iterator[tuple[str, int]]:
+    """Keep the colours of comments and strings within ``spans`` only. The rest is code."""
+    literal = iter(spans)
+    span = next(literal, None)
+    end = 0
+    for css_class, length in pieces:
+        at, end = end, end + length
+        if css_class[:1] not in _QUIET or css_class in _DRAWN_AS_CODE:
+            yield css_class, length
+            continue
+        while at < end:
+            while span and span.end <= at:
+                span = next(literal, None)
+            if span is None or span.start >= end:
+                yield "", end - at
+                break
+            if at < span.start:
+                yield "", span.start - at
+            start, at = max(at, span.start), min(end, span.end)
+            yield css_class, at - start
 
 
 def _merged(pieces: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:

@@ -157,7 +157,7 @@ def test_the_warning_is_kept_with_the_decision(browser, remembers, approved, ans
 
     shown = json.loads(Decision.objects.get(approval=second).shown)
     assert shown["warnings"] == [content.DIFFERS]
-    assert shown["renderer"].startswith("5 ")
+    assert shown["renderer"].startswith("6 ")
 
 
 @pytest.mark.parametrize("existing", ["", "a\nb", None])

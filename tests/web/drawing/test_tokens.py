@@ -113,3 +113,32 @@ def test_a_lexer_that_loses_text_is_found_out(monkeypatch):
 
 def test_neighbours_of_one_class_are_one_piece():
     assert json.loads(classify(b'["python", "a b c"]')) == [["", 6]]
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "runs"),
+    [
+        ("python", '"""Counts. \\"""\n"""\nmove(180)\n# """', "move(180)"),
+        ("bash", "x=a\necho $x#; rm -rf /srv", "rm -rf /srv"),
+        ("bash", "cat <<EOF; rm -rf /srv\nhello\nEOF\n", "rm -rf /srv"),
+        ("postgres", "SELECT $$--$$; DROP TABLE users", "DROP TABLE users"),
+        ("js", 'if(1)/[/*]/.test(""),wipe()//*/', "wipe()"),
+        ("powershell", "Write-Host a#; Remove-Item C:/data", "Remove-Item C:/data"),
+        ("perl", 'm#a#; system("wipe")', "system"),
+    ],
+)
+def test_what_runs_never_has_the_colour_of_a_comment_or_a_string(language, source, runs):
+    code = "".join(
+        text
+        for css_class, text in tokenize(source, language)
+        if css_class[:1] not in "cs" or not css_class
+    )
+
+    assert runs in code
+
+
+def test_comments_and_strings_that_are_certain_are_coloured():
+    pieces = tokenize("x = f'a{b}c'  # note", "python")
+
+    assert ("c1", "# note") in pieces
+    assert [text for css_class, text in pieces if css_class == "s1"] == ["'a", "c'"]

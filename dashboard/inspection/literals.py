@@ -1,0 +1,181 @@
+"""Where a text has comments and strings, which run nothing, as its language itself reads it.
+
+A lexer for colours reads most code as its language does, and what is written to deceive it
+otherwise: in ``echo $x#; rm -rf /srv`` it sees a comment. So this is a second reader, by grammar
+where there is one. What it does not know for certain is code.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
+from typing import NamedTuple
+
+import tree_sitter
+import tree_sitter_bash
+
+
+class Literal(NamedTuple):
+    """From where to where a comment or a string stands, in characters."""
+
+    start: int
+    end: int
+
+
+_BASH = tree_sitter.Language(tree_sitter_bash.language())
+_QUIET = frozenset({"comment", "raw_string", "ansi_c_string", "string", "heredoc_body"})
+_RUNS_IN_STRINGS = frozenset(
+    {"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"}
+)
+
+_OTHER_ENCODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*(?!utf-?8\b)", re.IGNORECASE)
+_PREFIX = re.compile(r"[A-Za-z]*")
+_BRACES = re.compile(r"\{\{|\}\}|[{}]")
+
+_OF_C = re.compile(
+    r"""//[^\n]*|/\*(?s:.*?)(?:\*/|(?P<open>\Z))"""
+    r"""|(?P<quote>["'])(?:\\(?s:.)|(?!(?P=quote))[^\\\n])*+(?:(?P=quote)|(?P<cut>))"""
+)
+"""A comment or a string as C writes them, also one that does not end."""
+
+_DOUBTS_OF_C = re.compile(r"[`\\]")
+_DOUBTS_OF_JAVASCRIPT = re.compile(r"[`\\/]")  # with a slash a pattern may begin, or end
+_DOUBTS_OF_SQL = (
+    re.compile(  # what one dialect reads as a quote or a comment, and another does not
+        r"[$`\\\[#]|--(?!\s|\Z)|/\*(?=[!+M])|/\*(?:(?!\*/).)*/\*|\bn?q'", re.DOTALL | re.IGNORECASE
+    )
+)
+
+
+def literals(language: str, source: str) -> list[Literal]:
+    r"""Return the comments and strings of ``source``, in order and apart.
+
+    What is run within a string, such as ``$(…)`` or an f-string's ``{…}``, is none of them.
+
+    Args:
+        language: One of our names for languages. There are none in a language that has no reader.
+        source: With no other line end than ``\n``.
+    """
+    reader = _READERS.get(language)
+    if reader is None:
+        return []
+    spans: list[Literal] = []
+    for span in sorted(reader(source)):
+        start = max(span.start, spans[-1].end) if spans else span.start
+        if start < span.end:
+            spans.append(Literal(start, span.end))
+    return spans
+
+
+def _python(source: str) -> Iterator[Literal]:
+    if any(map(_OTHER_ENCODING.match, source.split("\n", 2)[:2])):
+        return  # what a comment says there may be code
+    starts = [0, *accumulate(len(line) + 1 for line in source.split("\n"))]
+    formatted: list[int] = []  # where each f-string began that is still open
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source, newline="\n").readline):
+            name = tokenize.tok_name[token.type]
+            start = starts[token.start[0] - 1] + token.start[1]
+            end = starts[token.end[0] - 1] + token.end[1]
+            if name.endswith("STRING_START"):  # of f-strings, from Python 3.12 on
+                formatted.append(start)
+            elif name.endswith("STRING_END"):
+                start = formatted.pop()
+                if not formatted:
+                    yield from _outside_braces(source, start, end)
+            elif token.type == tokenize.COMMENT and not formatted:
+                yield Literal(start, end)
+            elif token.type == tokenize.STRING and not formatted:
+                yield from _string(source, start, end)
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        return  # what comes after this is code
+
+
+def _string(source: str, start: int, end: int) -> Iterator[Literal]:
+    prefix = _PREFIX.match(source, start, end)
+    if prefix and "f" in prefix[0].lower():
+        return _outside_braces(source, start, end)
+    return iter([Literal(start, end)])
+
+
+def _outside_braces(source: str, start: int, end: int) -> Iterator[Literal]:
+    """Yield what an f-string says itself. Braces that do not pair end it: the rest is code."""
+    depth = 0
+    for brace in _BRACES.finditer(source, start, end):
+        if depth == 0 and len(brace[0]) == 2:  # noqa: PLR2004 - two braces stand for one
+            continue
+        if depth == 0:
+            yield Literal(start, brace.start())
+        for sign in brace[0]:
+            depth += 1 if sign == "{" else -1
+        if depth < 0:
+            return
+        start = brace.end()
+    if depth == 0:
+        yield Literal(start, end)
+
+
+def _bash(source: str) -> Iterator[Literal]:
+    raw = source.encode(errors="surrogatepass")
+    if not source.isascii() and len(raw.decode(errors="replace")) != len(source):
+        return
+    root = tree_sitter.Parser(_BASH).parse(raw).root_node
+    if root.has_error:
+        return
+    at = _characters(source)
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.type in _QUIET:
+            start = node.start_byte
+            for child in node.children:
+                if child.type in _RUNS_IN_STRINGS:
+                    yield Literal(at(start), at(child.start_byte))
+                    start = child.end_byte
+            yield Literal(at(start), at(node.end_byte))
+        waiting += node.children
+
+
+def _characters(source: str) -> Callable[[int], int]:
+    """Return what says which character begins at a byte of ``source`` in UTF-8."""
+    if source.isascii():
+        return int
+    sizes = (len(character.encode(errors="surrogatepass")) for character in source)
+    ends = accumulate(sizes, initial=0)
+    numbers = {end: number for number, end in enumerate(ends)}
+    return numbers.__getitem__
+
+
+def _like_c(doubts: re.Pattern[str]) -> Callable[[str], Iterable[Literal]]:
+    def read(source: str) -> Iterable[Literal]:
+        spans, end = [], 0
+        for match in _OF_C.finditer(source):
+            unclear = doubts.search(source, end, match.start())
+            if unclear or match["open"] is not None or match["cut"] is not None:
+                return ()
+            spans.append(Literal(*match.span()))
+            end = match.end()
+        return () if doubts.search(source, end) else spans
+
+    return read
+
+
+def _sql(source: str) -> Iterable[Literal]:
+    return () if _DOUBTS_OF_SQL.search(source) else (Literal(0, len(source)),)
+
+
+def _json(source: str) -> Iterable[Literal]:
+    return (Literal(0, len(source)),)  # nothing in it runs
+
+
+_READERS: dict[str, Callable[[str], Iterable[Literal]]] = {
+    **dict.fromkeys(("c", "cpp", "go", "rust"), _like_c(_DOUBTS_OF_C)),
+    **dict.fromkeys(("javascript", "typescript"), _like_c(_DOUBTS_OF_JAVASCRIPT)),
+    "bash": _bash,
+    "json": _json,
+    "python": _python,
+    "sql": _sql,
+}
