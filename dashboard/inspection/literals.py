@@ -26,17 +26,22 @@ class Literal(NamedTuple):
 
 
 _BASH = tree_sitter.Language(tree_sitter_bash.language())
-_QUIET = frozenset({"comment", "raw_string", "ansi_c_string", "string", "heredoc_body"})
+_QUIET = frozenset({"raw_string", "ansi_c_string", "string", "heredoc_body"})
 _RUNS_IN_STRINGS = frozenset(
     {"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"}
 )
+
+_NO_BLANK_OF_BASH = re.compile(r"[^\S \t\n]")  # to the grammar it is one, to bash part of a word
+
+_BEFORE_COMMENT = re.compile(r"(?:[^\\]?[ \t\n;&|(])?", re.DOTALL)
+"""The two characters before a comment of bash, which reads ``#`` elsewhere as part of a word."""
 
 _OTHER_ENCODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*(?!utf-?8\b)", re.IGNORECASE)
 _PREFIX = re.compile(r"[A-Za-z]*")
 _BRACES = re.compile(r"\{\{|\}\}|[{}]")
 
 _OF_C = re.compile(
-    r"""//[^\n]*|/\*(?s:.*?)(?:\*/|(?P<open>\Z))"""
+    r"""//[^\n\r\u2028\u2029]*|/\*(?s:.*?)(?:\*/|(?P<open>\Z))"""
     r"""|(?P<quote>["'])(?:\\(?s:.)|(?!(?P=quote))[^\\\n])*+(?:(?P=quote)|(?P<cut>))"""
 )
 """A comment or a string as C writes them, also one that does not end."""
@@ -57,7 +62,7 @@ def literals(language: str, source: str) -> list[Literal]:
 
     Args:
         language: One of our names for languages. There are none in a language that has no reader.
-        source: With no other line end than ``\n``.
+        source: With no ``\r\n``; a lone ``\r`` is what the language takes it for.
     """
     reader = _READERS.get(language)
     if reader is None:
@@ -71,6 +76,7 @@ def literals(language: str, source: str) -> list[Literal]:
 
 
 def _python(source: str) -> Iterator[Literal]:
+    source = source.replace("\r", "\n")
     if any(map(_OTHER_ENCODING.match, source.split("\n", 2)[:2])):
         return  # what a comment says there may be code
     starts = [0, *accumulate(len(line) + 1 for line in source.split("\n"))]
@@ -119,6 +125,8 @@ def _outside_braces(source: str, start: int, end: int) -> Iterator[Literal]:
 
 
 def _bash(source: str) -> Iterator[Literal]:
+    if _NO_BLANK_OF_BASH.search(source):
+        return
     raw = source.encode(errors="surrogatepass")
     if not source.isascii() and len(raw.decode(errors="replace")) != len(source):
         return
@@ -129,7 +137,11 @@ def _bash(source: str) -> Iterator[Literal]:
     waiting = [root]
     while waiting:
         node = waiting.pop()
-        if node.type in _QUIET:
+        if node.type == "comment":
+            comment = Literal(at(node.start_byte), at(node.end_byte))
+            if _BEFORE_COMMENT.fullmatch(source, max(0, comment.start - 2), comment.start):
+                yield comment
+        elif node.type in _QUIET:
             start = node.start_byte
             for child in node.children:
                 if child.type in _RUNS_IN_STRINGS:

@@ -72,13 +72,14 @@ def can_colour(source: str, alias: str) -> bool:
 def classify(payload: bytes) -> bytes:
     """In the sandbox: turn JSON ``[alias, source]`` into JSON ``[[CSS class, length], …]``."""
     alias, source = json.loads(payload)
-    readable = source.replace("\r\n", " \n").translate(_LINE_ENDS)
+    source = source.replace("\r\n", " \n")
+    readable = source.translate(_LINE_ENDS)
     # Not get_tokens(), which changes line ends and strips. The last line needs its end.
     lexed = list(get_lexer_by_name(alias).get_tokens_unprocessed(f"{readable}\n"))
     if "".join(text for _, _, text in lexed) != f"{readable}\n":
         raise ValueError("The lexer did not account for every character.")
     pieces = _merged((_css_class(kind), len(text)) for _, kind, text in lexed)
-    certain = _certain(pieces, literals(alias, f"{readable}\n"))
+    certain = _certain(pieces, literals(alias, f"{source}\n"))
     return json.dumps(list(_merged(certain))).encode()
 
 
