@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from approval_client.wire import Kind, canonical_json, parse_json
+from approval_client.wire import Kind, parse_json
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.inspection.fences import Block, looks_fenced, parse_fences
 from dashboard.inspection.findings import Report, Severity
@@ -110,13 +110,6 @@ def render_plan(
     members = Members(parts)
     view = PlanView([_plan_step(number, step, members) for number, step in enumerate(steps, 1)])
     return view, rendered([raw(content), *map(of_part, parts)], redacts=redacts)
-
-
-def step_in_words(step: Mapping[str, Any]) -> str:
-    """Return a step on one line: who does what, or its JSON where it does not say so."""
-    names = (_leading_member(step, _CAPABILITY), _leading_member(step, _OBJECTIVE))
-    text = " · ".join(str(step[name]) for name in names if name)
-    return text or canonical_json(step)[:_LONGEST_LEAD]
 
 
 def _plan_step(number: int, step: dict[str, Any], members: Members) -> PlanStep:

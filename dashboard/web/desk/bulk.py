@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any, NamedTuple
+from unicodedata import normalize
 from uuid import UUID
 
 from django import forms
 from django.core import signing
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
+from django.utils.html import strip_tags
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
@@ -28,13 +31,15 @@ from dashboard.approvals.rules.judgement import demands_of, report_of
 from dashboard.approvals.services import Basis
 from dashboard.clock import database_now
 from dashboard.inspection.findings import gravest
+from dashboard.inspection.parts import Place, parts_of_call
 from dashboard.web import times
 from dashboard.web.access import auth, for_reviewers
 from dashboard.web.desk.likeness import DiffSection, diff_sections
 from dashboard.web.desk.request import RequestContent, request_content
 from dashboard.web.desk.view import what_was_shown
 from dashboard.web.drawing.diff import difference
-from dashboard.web.drawing.markup import EMPTY, trusted, untrusted
+from dashboard.web.drawing.direction import TextReading
+from dashboard.web.drawing.markup import EMPTY, trusted, untrusted, untrusted_as, untrusted_code
 from dashboard.web.drawing.prettyjson import is_plain, on_a_line, pretty_json
 from dashboard.web.drawing.summary import title_of
 from dashboard.web.findings import SEVERITIES, draw_sentence
@@ -156,6 +161,11 @@ class Bulk:
         return " ".join(str(item.id) for item in self.items)
 
     @property
+    def objective(self) -> SafeString:
+        """The purpose of the first, as it stands beside our words on those of others."""
+        return _objective(self.reading) if self.reading else EMPTY
+
+    @property
     def say_objective(self) -> bool:
         """Whether any of the others has a purpose of its own."""
         return any(item.objective is not None for item in self.items)
@@ -235,8 +245,16 @@ _Path = tuple[str, ...]
 """The names that lead to a value."""
 
 _BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
-_NOT_GIVEN = trusted('<span class="muted">not given</span>')
 
+_NOT_GIVEN = trusted('<span class="member-empty">not given</span>')
+
+_OUR_WORDS = (
+    "not given",
+    "It gives no objective",
+    "It gives no objective. Request 1 does.",
+    "(the same as 1)",
+)
+"""What stands where an argument or an objective is missing."""
 
 _Cells = list[tuple[SafeString, SafeString]]
 
@@ -251,6 +269,7 @@ def _table(approvals: Sequence[ApprovalRequest]) -> tuple[Columns | None, list[_
     if not approvals or approvals[0].kind != Kind.TOOL_CALL:
         return None, none
     contents = [parse_json(approval.content) for approval in approvals]
+    codes = [_code_places(content) for content in contents]
     calls = [dict(_leaves(content.pop("arguments"))) for content in contents]
     paths = list(dict.fromkeys(path for call in calls for path in call))
     differing = [path for path in paths if len({call.get(path) for call in calls}) > 1]
@@ -260,19 +279,25 @@ def _table(approvals: Sequence[ApprovalRequest]) -> tuple[Columns | None, list[_
     if not (tells_all and is_clear and is_small):
         return None, none
     shared = [
-        untrusted(f"{_name(path)}={_beside_others(calls[0][path])}")
+        untrusted_code(f"{_name(path)}={_beside_others(calls[0][path])}", TextReading.CODE)
         for path in paths
         if path not in differing
     ]
-    names = [untrusted(_name(path)) for path in differing]
+    names = [untrusted_code(_name(path), TextReading.CODE) for path in differing]
     rows = [
         [
-            (name, _value(call[path]) if path in call else _NOT_GIVEN)
+            (name, _value(call[path], is_code=path in code) if path in call else _NOT_GIVEN)
             for name, path in zip(names, differing, strict=True)
         ]
-        for call in calls
+        for call, code in zip(calls, codes, strict=True)
     ]
     return Columns(names, shared), rows
+
+
+def _code_places(content: Mapping[str, Any]) -> frozenset[Place]:
+    """Return where the texts stand that the page of a call reads as code."""
+    parts = parts_of_call(content["tool"], content["arguments"])
+    return frozenset(part.place for part in parts if part.is_code)
 
 
 def _name(path: _Path) -> str:
@@ -287,14 +312,30 @@ def _beside_others(text: str) -> str:
     return on_a_line(value) if isinstance(value, str) and not _is_json(value) else text
 
 
-def _value(text: str) -> SafeString:
+def _value(text: str, *, is_code: bool) -> SafeString:
     """Draw a value, given as JSON: a text without its quotes, unless it then reads as another.
 
-    So does one with line breaks at its ends, which nobody sees.
+    So does one with line breaks at its ends, which nobody sees, and one that reads like our words.
+    Code and JSON keep the order of their source, as on the page of the request.
     """
     value = parse_json(text)
-    is_plain = isinstance(value, str) and not _is_json(value) and value == value.strip(_BREAKS)
-    return untrusted(value if is_plain else text)
+    if not isinstance(value, str) or _is_json(value) or value != value.strip(_BREAKS):
+        return untrusted_code(text, TextReading.CODE)
+    reading = TextReading.CODE if is_code else TextReading.PROSE
+    return untrusted_as(text if _reads_like_ours(value) else value, reading)
+
+
+def _reads_like_ours(text: str) -> bool:
+    """Whether a text could be taken, by eye or by ear, for what we say in its place."""
+    return _bare(text) in _OURS
+
+
+def _bare(text: str) -> str:
+    return _NO_LETTER.sub("", normalize("NFKC", text)).casefold()
+
+
+_NO_LETTER = re.compile(r"\W+")
+_OURS = frozenset(map(_bare, _OUR_WORDS))
 
 
 def _is_json(text: str) -> bool:
@@ -355,10 +396,15 @@ def _bulk_item(
         left=times.time_left(approval.submitted_at, approval.expires_at, page.now),
         sections=parts,
         is_same=not parts,
-        objective=None if reading.objective == page.whole.objective else reading.objective,
+        objective=None if reading.objective == page.whole.objective else _objective(reading),
         said=[] if is_first else _said(page.first.approval, approval),
         signed=_sign(judged_request, reading, page.person, number),
     )
+
+
+def _objective(reading: RequestContent) -> SafeString:
+    is_ours = _reads_like_ours(strip_tags(reading.objective))
+    return trusted(f"&quot;{reading.objective}&quot;") if is_ours else reading.objective
 
 
 def _said(first: ApprovalRequest, other: ApprovalRequest) -> list[DiffSection]:
@@ -366,7 +412,7 @@ def _said(first: ApprovalRequest, other: ApprovalRequest) -> list[DiffSection]:
     if first.evidence == other.evidence:
         return []
     old, new = (pretty_json(parse_json(approval.evidence)) for approval in (first, other))
-    return [DiffSection("What else it says", difference(old, new))]
+    return [DiffSection("What else it says", difference(old, new, reading=TextReading.QUOTED))]
 
 
 def _sign(

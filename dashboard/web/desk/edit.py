@@ -57,7 +57,7 @@ from dashboard.web.desk.queue import listing_of
 from dashboard.web.desk.reader import redacted_places
 from dashboard.web.desk.request import SIGNED, RequestContent, request_content, state_of
 from dashboard.web.desk.signature import pressed_before, to_sign
-from dashboard.web.desk.step import StepRow, step_rows
+from dashboard.web.desk.step import AnsweredSteps, answered_steps
 from dashboard.web.http import PersonRequest, SeeOther
 from dashboard.web.times import Moment
 
@@ -88,7 +88,7 @@ class EditView:
     at: Moment
     digest: str
     sections: list[DiffSection]
-    steps: list[StepRow]
+    steps: AnsweredSteps
     approves: int
     reading: RequestContent
     sentences: list[str]
@@ -126,7 +126,7 @@ def edit_view(
         at=times.moment(edit.edited_at, now),
         digest=edit.digest,
         sections=_sections(approval, edit, redacts=redacts),
-        steps=list(step_rows(approval, edit, redacts=redacts)),
+        steps=answered_steps(approval, edit, redacts=redacts),
         approves=count_of_steps(edit.content) if approval.kind == Kind.PLAN else 0,
         reading=reading,
         sentences=evaluation.sentences,

@@ -45,7 +45,8 @@ from dashboard.inspection.redaction import candidates, secrets_in_text
 from dashboard.policies.rules.demands import Required
 from dashboard.web import times
 from dashboard.web.access import any_role, auth, refused
-from dashboard.web.drawing.markup import EMPTY, REDACTED, untrusted
+from dashboard.web.drawing.direction import TextReading
+from dashboard.web.drawing.markup import EMPTY, REDACTED, untrusted, untrusted_code
 from dashboard.web.drawing.prettyjson import on_a_line
 from dashboard.web.drawing.redaction import redacted
 from dashboard.web.drawing.summary import headline_of, one_line
@@ -209,16 +210,19 @@ def grant_offer(
 
 
 def drawn_argument(name: str, value: Any, longest: int = _LONGEST_VALUE) -> SafeString:
-    """Draw an argument with its value, cut to fit; what looks like a secret is redacted."""
+    """Draw an argument with its value, cut to fit; what looks like a secret is redacted.
+
+    Exactly that is remembered, so it stands in the order of its source.
+    """
     prefix = f"{on_a_line(_cut(name, LONGEST_NAME))} = "
     if isinstance(value, str) and (0, len(value)) in secrets_in_text(value, words(name)):
-        return untrusted(prefix) + REDACTED
+        return untrusted_code(prefix, TextReading.CODE) + REDACTED
     text, end = prefix + canonical_json(value), len(prefix) + longest
     if len(text) <= end:
-        return redacted(text)
+        return redacted(text, TextReading.CODE)
     # What is cut in two would not look like what it is.
     inside = (start for start, stop in candidates(text) if start < end < stop)
-    return redacted(f"{text[: next(inside, end)]}…")
+    return redacted(f"{text[: next(inside, end)]}…", TextReading.CODE)
 
 
 def _cut(text: str, longest: int) -> str:

@@ -17,6 +17,7 @@ from dashboard.approvals.rules.view import is_revealed
 from dashboard.inspection.redaction import candidates
 from dashboard.web import times, words
 from dashboard.web.drawing.diff import Difference, difference, tally
+from dashboard.web.drawing.direction import TextReading
 from dashboard.web.drawing.prettyjson import pretty_json
 from dashboard.web.times import Moment
 
@@ -31,6 +32,9 @@ _TITLES = {
     "content": "New content",
     "existing": "Content that it says exists now",
 }
+
+_TEXTS = frozenset((_TITLES["content"], _TITLES["existing"]))
+"""Of memory, and so prose; all else runs, or says what does."""
 
 _OTHER = "Also part of the content"
 
@@ -116,7 +120,9 @@ def earlier_request(
 def diff_sections(old: str, new: str, *, redacts: bool = False) -> Iterator[DiffSection]:
     """Show what is different between two canonical contents, part by part."""
     for title, old_text, new_text in _parts(old, new):
-        yield DiffSection(title, difference(old_text, new_text, redacts=redacts))
+        reading = TextReading.PROSE if title in _TEXTS else TextReading.CODE
+        diff = difference(old_text, new_text, redacts=redacts, reading=reading)
+        yield DiffSection(title, diff)
 
 
 def how_much_changed(old: str, new: str) -> str:

@@ -272,10 +272,8 @@ def _rows(
     occurrence = found_in(approval, notebook)
     older = notebook_rules.pinned_before(approval)
     since = changes_since(notebook, older)
-    numbers = [view.number - 1 for view in views if view.number - 1 in since.earlier]
-    diffs = (
-        _differences(notebook, older, since, numbers, redacts=redacts) if older and numbers else {}
-    )
+    cells = [view for view in views if view.number - 1 in since.earlier]
+    diffs = _differences(notebook, older, since, cells, redacts=redacts) if older and cells else {}
     return [
         CellRow(
             view,
@@ -292,14 +290,24 @@ def _would_run(found: Match, view: CellView) -> bool:
 
 
 def _differences(
-    notebook: Notebook, earlier: Notebook, since: Changes, shown: list[int], *, redacts: bool
+    notebook: Notebook,
+    earlier: Notebook,
+    since: Changes,
+    cells: list[CellView],
+    *,
+    redacts: bool,
 ) -> dict[int, Difference]:
-    old = notebook_rules.sources_of(earlier, [since.earlier[number] for number in shown])
-    new = notebook_rules.sources_of(notebook, shown)
+    numbers = [view.number - 1 for view in cells]
+    old = notebook_rules.sources_of(earlier, [since.earlier[number] for number in numbers])
+    new = notebook_rules.sources_of(notebook, numbers)
     if old is None or new is None:
         return {}
-    pairs = zip(shown, old, new, strict=True)
-    return {number: difference(base, source, redacts=redacts) for number, base, source in pairs}
+    readings = [TextReading.PROSE if view.code is None else TextReading.CODE for view in cells]
+    pairs = zip(numbers, old, new, readings, strict=True)
+    return {
+        number: difference(base, source, redacts=redacts, reading=reading)
+        for number, base, source, reading in pairs
+    }
 
 
 _LONGEST_NUMBER = 6  # digits

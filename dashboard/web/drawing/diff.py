@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from django.utils.safestring import SafeString
 
 from dashboard import sandbox
 from dashboard.web.drawing.direction import TextReading
-from dashboard.web.drawing.markup import size_drawn, untrusted_code
+from dashboard.web.drawing.markup import size_drawn, untrusted_as
 from dashboard.web.drawing.redaction import redacted
 
 MAX_LINES = 2_000
@@ -137,16 +138,26 @@ class Difference:
     left_out: int
 
 
-def difference(old_text: str, new_text: str, *, redacts: bool = False) -> Difference:
+def difference(
+    old_text: str,
+    new_text: str,
+    *,
+    redacts: bool = False,
+    reading: TextReading = TextReading.CODE,
+) -> Difference:
     """Compare two texts. What is too much to compare is shown as replaced whole, as is true.
 
-    ``redacts`` says whether what looks like a secret is redacted.
+    Args:
+        redacts: Whether what looks like a secret is redacted.
+        reading: How a line is read. Lines are drawn one by one and without colours, so nothing
+            says where a string or a comment of code begins: code keeps the order of its source.
     """
+    draw = partial(_drawn, redacts=redacts, reading=reading)
     old, new = old_text.split("\n"), new_text.split("\n")
     steps = line_changes(old_text, new_text) or list(_replaced(old, new))
     folded = list(_folded(steps))
     return Difference(
-        lines=[_drawn(step, old, new, redacts=redacts) for step in folded[:MOST_LINES]],
+        lines=[draw(step, old, new) for step in folded[:MOST_LINES]],
         added=sum(step.change is LineChange.ADDED for step in steps),
         removed=sum(step.change is LineChange.REMOVED for step in steps),
         left_out=len(folded[MOST_LINES:]),
@@ -165,13 +176,18 @@ def _replaced(old: list[str], new: list[str]) -> Iterator[ChangedLine]:
 
 
 def _drawn(
-    step: ChangedLine | Gap, old: list[str], new: list[str], *, redacts: bool
+    step: ChangedLine | Gap,
+    old: list[str],
+    new: list[str],
+    *,
+    redacts: bool,
+    reading: TextReading,
 ) -> DiffLine | Gap:
     if isinstance(step, Gap):
         return step
     side = old if step.change is LineChange.REMOVED else new
-    draw = redacted if redacts else untrusted_code
-    return DiffLine(step.change, draw(side[step.line - 1], TextReading.QUOTED))
+    draw = redacted if redacts else untrusted_as
+    return DiffLine(step.change, draw(side[step.line - 1], reading))
 
 
 def _folded(steps: list[ChangedLine]) -> Iterator[ChangedLine | Gap]:

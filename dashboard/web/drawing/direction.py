@@ -10,7 +10,8 @@ the line it is one thing, in its place in the source. How much is one run depend
   them; never a quote that could close, an operator, a slash or a mark of a comment;
 - in prose, a line whose first letter runs from right to left is one isolate as a whole, but for
   addresses, paths and the like, which stay in the order of the source. Such a line begins at the
-  right edge of a block, so that nobody takes it for one that runs from left to right.
+  right edge of a block, so that nobody takes it for one that runs from left to right. A line that
+  calculates, compares or calls is read as code: in ``x + (a - b)`` no operands change places.
 
 The text itself is not changed: only tags are added.
 """
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from enum import Enum
 from functools import cache
 
@@ -33,9 +35,18 @@ _BETWEEN = r" ,.;:!?()0-9۰-۹\-–—…،"  # noqa: RUF001 - the digits of Per
 
 _MOST_BETWEEN = 24  # characters between two words of one run; fewer than a row of blanks has
 
-_QUOTED = re.compile(r'((?:^|(?<=\s))# [^"\n]*+|"(?:[^"\\\n]|\\.)*+"?)', re.MULTILINE)
+_JSON = re.compile(r'"(?:[^"\\\n]|\\.)*+"|[\s\[\]{},:]++|-?[0-9][0-9.eE+-]*+|true|false|null')
+"""A string or another mark of JSON. What follows anything else in its line is no JSON."""
+
+_OPERATES = re.compile(r"[\w)\]]\s*[=<>|*^+]{1,3}\s*[\w(\[]|[\w)]-\(|[A-Za-z0-9_]\(")
+
+_DASH = re.compile(r"([\w()])\s+-\s+([\w()])")
+
+_OPERAND = re.compile(r"[A-Za-z0-9_()]")
 
 _WORD = re.compile(r"\S+")
+
+_LETTER = re.compile(r"[^\W\d_]")
 
 _MACHINE = re.compile(r"[=@\\|<>_]|^\.{0,2}/|^~/|/[^/]*+/")
 
@@ -49,8 +60,8 @@ _NO_PROSE = re.compile(r"\s*[\[{<$]")  # JSON, markup and the like
 class TextReading(Enum):
     """How a text is read, and so how much of it runs from right to left as one.
 
-    ``QUOTED`` is code that has no colours: what stands between double quotes in one line is a
-    string, what follows ``#`` and a blank is a comment, all else is code.
+    ``QUOTED`` is JSON that has no colours: its names and texts are strings. It is not for code,
+    where a double quote may stand in single quotes or in a comment, and so opens no string.
     """
 
     CODE = "code"
@@ -69,23 +80,42 @@ def isolated(text: str, reading: TextReading) -> str:
     if text.isascii():
         return escape(text)
     if reading is TextReading.QUOTED:
-        pieces = enumerate(_QUOTED.split(text))
-        return "".join(_runs(piece, is_literal=_is_string(piece, at)) for at, piece in pieces)
+        return "\n".join("".join(_json(line)) for line in text.split("\n"))
     return _runs(text, is_literal=reading is not TextReading.CODE)
 
 
 def runs_leftwards(line: str) -> bool:
     """Say whether a line of prose begins with a letter that runs from right to left."""
     match = _patterns().letter.search(_without_machine_words(line))
-    if match is None or _NO_PROSE.match(line):
+    if match is None or _NO_PROSE.match(line) or is_expression(line):
         return False
     return not any(unicodedata.bidirectional(c) == "L" for c in match.string[: match.start()])
+
+
+def is_expression(line: str) -> bool:
+    """Say whether a line calculates, compares or calls, so that the order of its words counts.
+
+    A dash between two words of a sentence says so only where the line begins from left to right.
+    """
+    if not turns(line):
+        return False
+    plain = _without_machine_words(line)
+    if _OPERATES.search(plain):
+        return True
+    dashes = _DASH.findall(plain)
+    if not dashes:
+        return False
+    begins = _LETTER.search(plain)
+    if begins is None or unicodedata.bidirectional(begins[0]) == "L":
+        return True
+    return any(_OPERAND.match(sign) for pair in dashes for sign in pair)
 
 
 def prose(line: str, *, leftwards: bool) -> str:
     """Escape a line of prose, or a part of one; ``around`` makes an isolate of a whole line."""
     if not leftwards:
-        return isolated(line, TextReading.LITERAL)
+        reading = TextReading.CODE if is_expression(line) else TextReading.LITERAL
+        return isolated(line, reading)
     at, pieces = 0, []
     for word in _WORD.finditer(line):
         if _is_machine_word(word[0]):
@@ -117,8 +147,12 @@ def _runs(text: str, *, is_literal: bool) -> str:
     )
 
 
-def _is_string(piece: str, at: int) -> bool:
-    return bool(at % 2) and (piece.startswith("#") or (len(piece) > 1 and piece.endswith('"')))
+def _json(line: str) -> Iterator[str]:
+    at = 0
+    while mark := _JSON.match(line, at):
+        yield _runs(mark[0], is_literal=mark[0].startswith('"'))
+        at = mark.end()
+    yield _runs(line[at:], is_literal=False)
 
 
 def _is_machine_word(word: str) -> bool:

@@ -52,6 +52,11 @@ def untrusted_code(text: str, reading: TextReading) -> SafeString:
     return trusted(replaced(marked(isolated(text, reading), disguises_in(text)), _boxes))
 
 
+def untrusted_as(text: str, reading: TextReading) -> SafeString:
+    """Return what an agent wrote as HTML, as prose or as the code that it is read as."""
+    return untrusted(text) if reading is TextReading.PROSE else untrusted_code(text, reading)
+
+
 def size_drawn(text: str) -> int:
     """Return the most characters of HTML that ``untrusted`` gives, in a fraction of its time."""
     boxes = sum(count.count for count in hidden_characters(text))

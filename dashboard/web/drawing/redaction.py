@@ -16,7 +16,7 @@ from dashboard.inspection.languages import lexer_alias
 from dashboard.inspection.redaction import candidates, may_hold_secrets, secrets_in_text
 from dashboard.web.drawing.alike import disguises_in
 from dashboard.web.drawing.direction import TextReading
-from dashboard.web.drawing.markup import untrusted, untrusted_code
+from dashboard.web.drawing.markup import untrusted_as
 from dashboard.web.drawing.text import Span, apart, drawn, pieces, with_joiners
 
 MOST_SOUGHT = 50
@@ -126,7 +126,7 @@ def _redacted(
 ) -> SafeString:
     if runs:
         return drawn(with_joiners(pieces(text, 0, apart(runs))), reading, disguises_in(text))
-    return untrusted(text) if reading is TextReading.PROSE else untrusted_code(text, reading)
+    return untrusted_as(text, reading)
 
 
 def _all_of(text: str) -> tuple[Span, ...]:

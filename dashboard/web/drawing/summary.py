@@ -21,9 +21,10 @@ from dashboard.inspection.effects import GAINS_RIGHTS, INSTALLS, RUNS_TESTS, STO
 from dashboard.inspection.findings import DOUBTS, UNSEEN
 from dashboard.inspection.headline import SUDO, Headline, HeadlineArgument, Phrase, Quote
 from dashboard.inspection.languages import TEXT, lexer_alias
+from dashboard.inspection.parts import parts_of_call
 from dashboard.inspection.sentences import SENTENCES
 from dashboard.web import words
-from dashboard.web.drawing.direction import TextReading
+from dashboard.web.drawing.direction import TextReading, is_expression, turns
 from dashboard.web.drawing.markup import EMPTY, trusted
 from dashboard.web.drawing.prettyjson import is_plain
 from dashboard.web.drawing.redaction import draw_masked
@@ -71,7 +72,7 @@ def one_line(headline: Headline | None) -> SafeString:
     if headline is None:
         return EMPTY
     if headline.kind is Kind.TOOL_CALL:
-        lead, rest = _arguments(headline.told), _arguments(headline.others, named=True)
+        lead, rest = _lead(headline), _rest(headline)
         return trusted(" ".join(filter(None, (_tool(headline), lead, rest))))
     return _line(headline)
 
@@ -169,8 +170,7 @@ def _code(headline: Headline) -> Summary:
 
 
 def _tool_call(headline: Headline) -> Summary:
-    tool, lead = _tool(headline), _arguments(headline.told)
-    rest = _arguments(headline.others, named=True)
+    tool, lead, rest = _tool(headline), _lead(headline), _rest(headline)
     subject = _said(trusted(f"{tool} {lead}") if lead else tool)
     return Summary(_titled(subject, headline), rest, _said(tool), lead or rest)
 
@@ -229,7 +229,7 @@ def _said(html: SafeString) -> SafeString:
 
 
 def _line(headline: Headline) -> SafeString:
-    reading = TextReading.QUOTED if headline.kind is Kind.CODE else TextReading.PROSE
+    reading = TextReading.CODE if headline.kind is Kind.CODE else TextReading.PROSE
     return draw_masked(headline.line.text, headline.line.masks, reading)
 
 
@@ -237,9 +237,20 @@ def _name(quote: Quote | None) -> SafeString:
     return draw_masked(quote.text, quote.masks, TextReading.LITERAL) if quote else EMPTY
 
 
-def _arguments(arguments: Iterable[HeadlineArgument], *, named: bool = False) -> SafeString:
-    texts = (_named(argument) if named else _value(argument) for argument in arguments)
-    return trusted(" ".join(texts))
+def _arguments(
+    arguments: Iterable[HeadlineArgument], tool: Quote | None = None, *, named: bool = False
+) -> SafeString:
+    """Draw arguments of a call of ``tool``, or what is told of a memory."""
+    draw = _named if named else _value
+    return trusted(" ".join(draw(argument, tool) for argument in arguments))
+
+
+def _lead(headline: Headline) -> SafeString:
+    return _arguments(headline.told, headline.subject)
+
+
+def _rest(headline: Headline) -> SafeString:
+    return _arguments(headline.others, headline.subject, named=True)
 
 
 def _tool(headline: Headline) -> SafeString:
@@ -250,20 +261,32 @@ def _tool(headline: Headline) -> SafeString:
     return trusted(f"&quot;{escaped}&quot;")
 
 
-def _named(argument: HeadlineArgument) -> SafeString:
+def _named(argument: HeadlineArgument, tool: Quote | None) -> SafeString:
     name = _quoted(argument.name, is_word=is_plain(argument.name.text))
-    return trusted(f"{name}={_value(argument)}")
+    return trusted(f"{name}={_value(argument, tool)}")
 
 
-def _value(argument: HeadlineArgument) -> SafeString:
-    value = _quoted(argument.value, is_word=argument.is_word)
+def _value(argument: HeadlineArgument, tool: Quote | None) -> SafeString:
+    value = _quoted(argument.value, is_word=argument.is_word, reading=_reading(argument, tool))
     if not argument.unit.text:
         return value
     unit = _quoted(argument.unit, is_word=is_plain(argument.unit.text))
     return trusted(f"{value} {unit}")
 
 
-def _quoted(quote: Quote, *, is_word: bool) -> SafeString:
+def _reading(argument: HeadlineArgument, tool: Quote | None) -> TextReading:
+    """Say how the page of the request reads a value: what runs keeps the order of its source."""
+    text = argument.value.text
+    if not turns(text):
+        return TextReading.LITERAL
+    parts = parts_of_call(tool.text if tool else "", {argument.name.text: text})
+    is_code = any(part.is_code for part in parts) or is_expression(text)
+    return TextReading.CODE if is_code else TextReading.LITERAL
+
+
+def _quoted(
+    quote: Quote, *, is_word: bool, reading: TextReading = TextReading.LITERAL
+) -> SafeString:
     """Draw a name or a value among others: without quotation marks it could read as several."""
-    html = _name(quote)
+    html = draw_masked(quote.text, quote.masks, reading)
     return html if is_word else trusted(f"&quot;{html}&quot;")

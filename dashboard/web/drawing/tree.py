@@ -139,7 +139,12 @@ def _holds_more(value: Any) -> bool:
 
 
 def _looks_otherwise(text: str) -> bool:
-    """Say whether a text reads like a number or another value, so that its type matters."""
+    """Say whether a text reads like a number, another value or our word for none.
+
+    Then its type matters.
+    """
+    if text.strip().casefold() == "empty":
+        return True
     try:
         return not isinstance(json.loads(text), str)
     except (ValueError, RecursionError):

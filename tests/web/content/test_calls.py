@@ -32,7 +32,7 @@ def test_every_argument_has_its_name_and_its_value():
     ]
 
 
-@pytest.mark.parametrize("text", ["1", "-2.50", "true", "null", "[1]"])
+@pytest.mark.parametrize("text", ["1", "-2.50", "true", "null", "[1]", "empty", "Empty "])
 def test_a_text_that_reads_like_another_value_is_called_a_text(text):
     (member,) = render({"a": text}).call.arguments
 

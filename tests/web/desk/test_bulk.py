@@ -1,6 +1,7 @@
 """Requests that are alike, on one page and with one press."""
 
 import json
+import re
 
 import pytest
 from django.utils.html import strip_tags
@@ -59,6 +60,60 @@ def statuses(approvals):
 def cells(found):
     rows = list(found.one(class_="bulk-table").all("tr"))[1:]
     return [[cell.text for cell in row.all("span", class_="bulk-cell")] for row in rows]
+
+
+def isolates(browser, first, other, tag):
+    """What runs from right to left as one, in what a page shows of the other of two requests."""
+    address = f"/bulk?id={first.pk}&id={other.pk}"
+    html = browser.get(address).content.decode()
+    last = re.findall(rf"<{tag}[\s>].*?</{tag.split(' ')[0]}>", html, re.DOTALL)[-1]
+    return re.findall(r'<bdi [^>]*dir="rtl">(.*?)</bdi>', last)
+
+
+HIDES_QUOTES = """send('"', {}, '"')"""
+
+
+def test_code_that_is_compared_keeps_the_order_of_its_source(browser, ask, inspected):
+    inspected()
+    codes = [ask(content={"code": HIDES_QUOTES.format(text)}) for text in ("1", "אב - 1 - גד")]
+
+    assert isolates(browser, *codes, "ins") == ["אב", "גד"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "text"),
+    [
+        ("python", "code", "print('\"', אב - 1 - גד, '\"')"),
+        ("shell", "command", "ledger-sync אב, גד"),
+        ("calc", "formula", "x + (אב - 1 - גד)"),
+        ("calc", "values", ["אב", "גד"]),
+    ],
+)
+def test_what_runs_keeps_the_order_of_its_source_in_a_cell(browser, ask, tool, name, text):
+    calls = [
+        ask(kind=Kind.TOOL_CALL, content={"tool": tool, "arguments": {name: value}})
+        for value in ("print(1)", text)
+    ]
+
+    assert isolates(browser, *calls, 'span class="bulk-cell"') == ["אב", "גד"]
+
+
+def test_a_sentence_in_a_cell_reads_as_on_its_own_page(browser, ask):
+    calls = [
+        ask(kind=Kind.TOOL_CALL, content={"tool": "mail", "arguments": {"body": value}})
+        for value in ("x", "שלום דנה")
+    ]
+
+    assert isolates(browser, *calls, 'span class="bulk-cell"') == ["שלום דנה"]
+
+
+def test_names_of_arguments_stand_in_the_order_in_which_they_nest(browser, ask):
+    calls = [
+        ask(kind=Kind.TOOL_CALL, content={"tool": "t", "arguments": {"אב": {"גד": n}}})
+        for n in range(2)
+    ]
+
+    assert isolates(browser, *calls, 'span class="bulk-name"') == ["אב", "גד"]
 
 
 def test_a_table_has_a_row_for_each_and_a_column_for_what_differs(browser, ask):
@@ -172,6 +227,34 @@ def test_an_argument_that_is_missing_is_told_from_an_empty_one(browser, ask):
     ]
 
     assert cells(page(browser, approvals)) == [['""'], ["not given"]]
+
+
+@pytest.mark.parametrize("text", ["not given", "Not given.", "(not given)"])
+def test_a_text_that_reads_like_our_words_stands_in_quotation_marks(browser, ask, text):
+    calls = [
+        ask(kind=Kind.TOOL_CALL, content={"tool": "t", "arguments": {"o": 1} | more})
+        for more in ({"a": text}, {})
+    ]
+
+    assert cells(page(browser, calls)) == [[f'"{text}"'], ["not given"]]
+
+
+@pytest.mark.parametrize("said", ["It gives no objective", "(the same as 1)"])
+@pytest.mark.parametrize("first", [True, False])
+def test_an_objective_that_reads_like_our_words_does_too(browser, ask, said, first):
+    objectives = [said, "Look"] if first else ["Look", said]
+    calls = [
+        ask(
+            kind=Kind.TOOL_CALL,
+            content={"tool": "read", "arguments": {"path": f"/{number}"}},
+            objective=objective,
+        )
+        for number, objective in enumerate(objectives)
+    ]
+
+    rows = list(page(browser, calls).one(class_="bulk-table").all("td", class_="bulk-said"))
+
+    assert rows[0 if first else 1].text == f'"{said}"'
 
 
 def test_what_is_the_same_in_all_reads_as_what_it_is(browser, ask):

@@ -1,5 +1,6 @@
 """A yes that is remembered: where it is offered, what it says, and what it then answers."""
 
+import re
 from html import unescape
 
 import pytest
@@ -141,6 +142,12 @@ def test_no_name_of_an_argument_reads_as_two():
 
     assert unescape(drawn_argument(odd, "r")) == r'''"path=\"/tmp\", mode" = "r"'''
     assert drawn_argument("path", "r") == "path = &quot;r&quot;"
+
+
+def test_what_would_be_remembered_keeps_the_order_of_its_source():
+    line = drawn_argument("command", "ledger-sync אב, גד")
+
+    assert re.findall(r'<bdi dir="rtl">(.*?)</bdi>', line) == ["אב", "גד"]
 
 
 # --- what it does -------------------------------------------------------------------------------

@@ -1,14 +1,21 @@
+import re
+
 import pytest
 
-from approval_client.wire import Kind, Status
+from approval_client.wire import Kind, Status, canonical_json
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.approvals.rules import likeness
+from dashboard.web.desk.likeness import diff_sections
 from tests import make
 from tests.web.pages import page_of
 
 FIRST = {"code": "from epics import caput\ncaput('SR:C01', 3.2)\nprint('done')"}
 SECOND = {"code": "from epics import caput\ncaput('SR:C02', 3.2)\nprint('done')"}
 OTHER = {"code": "import shutil\nshutil.rmtree('/srv/data')"}
+
+
+MEMORIES = [{"operation": "replace", "user_id": "u", "content": text} for text in ("a", "אב - גד")]
+CALLS = [{"tool": "calc", "arguments": {"formula": text}} for text in ("1", "אב - גד")]
 
 
 @pytest.fixture
@@ -192,3 +199,15 @@ def test_thirty_requests_in_a_run_cost_as_many_queries_as_two(
 
     assert opened(last) <= two
     assert ApprovalRequest.objects.count() == 32
+
+
+@pytest.mark.parametrize(
+    ("contents", "isolates"), [(MEMORIES, ["אב - גד"]), (CALLS, ["אב", "גד"])]
+)
+def test_a_difference_of_memory_reads_as_prose_and_one_of_arguments_as_what_runs(
+    contents, isolates
+):
+    (section,) = diff_sections(*map(canonical_json, contents))
+
+    added = next(line.text for line in section.diff.lines if line.change == "added")
+    assert re.findall(r'<bdi [^>]*dir="rtl">(.*?)</bdi>', added) == isolates

@@ -281,3 +281,15 @@ def test_what_is_masked_in_the_code_is_masked_in_its_notebook_too(browser, show)
     assert secret[4:] not in browser.get(path).content.decode()
     browser.post(f"/approvals/{approval.pk}/reveal")
     assert browser.get(path).content.decode().count(secret) == 3
+
+
+def test_a_cell_of_prose_is_compared_as_prose_and_one_of_code_as_code(browser, show):
+    names = "אב - גד"
+    show(code("a", id="1"), markdown("b", id="2"), run_id="r")
+    approval = show(code(names, id="1"), markdown(names, id="2"), run_id="r")
+
+    html = browser.get(f"/approvals/{approval.pk}/notebook").content.decode()
+
+    lines = re.findall(r'<ins class="diff-line">.*?</ins>', html, re.DOTALL)
+    isolates = [re.findall(r'<bdi [^>]*dir="rtl">(.*?)</bdi>', line) for line in lines]
+    assert isolates == [["אב", "גד"], [names]]

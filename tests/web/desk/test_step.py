@@ -2,8 +2,9 @@
 
 import pytest
 
-from approval_client.wire import Status, canonical_json, parse_json
+from approval_client.wire import Status, StepAnswer, canonical_json, parse_json
 from dashboard.approvals.models import Decision, Edit, Vote
+from dashboard.approvals.rules.step import StepSaid
 from dashboard.web.drawing.tree import MOST_MEMBERS
 from tests import make
 from tests.web.pages import bar_of, page_of, read
@@ -223,3 +224,86 @@ def test_the_form_of_that_page_leads_to_the_shorter_plan(browser, plan):
 
     assert reply.url == f"/approvals/{plan.pk}/edits/{Edit.objects.get().pk}"
     assert not Decision.objects.exists()
+
+
+LOGS = {"capability": "shell", "objective": "List the logs"}
+ALIKE = [LOGS, LOGS | {"command": "rm -rf /srv/logs"}, LOGS | {"command": "ls"}]
+
+
+def rows_of(page):
+    return [row.text for row in page.all(class_="answered-step")]
+
+
+def test_the_last_page_before_the_press_shows_all_that_each_step_says(browser, ask):
+    plan = ask(kind="plan", capability="x", content={"steps": ALIKE}, accepts_edits=True)
+
+    bare, removes, lists = rows_of(read(press(browser, plan, htmx=False)))
+
+    assert "command" not in bare
+    assert "rm -rf /srv/logs" in removes
+    assert "ls" in lists.split("command")[1]
+
+
+def test_what_was_found_in_a_step_leads_from_there_to_the_page_of_the_request(browser, ask):
+    plan = ask(kind="plan", capability="x", content={"steps": ALIKE}, accepts_edits=True)
+
+    page = read(press(browser, plan, htmx=False))
+
+    links = {link["href"].partition("#")[0] for link in page.all("a", class_="mark")}
+    assert links == {f"/approvals/{plan.pk}"}
+
+
+def test_it_says_where_it_cuts_a_long_step(browser, ask):
+    steps = [LOGS | {"command": "ls\n" * 1_500}]
+    plan = ask(kind="plan", capability="x", content={"steps": steps}, accepts_edits=True)
+
+    page = read(press(browser, plan, htmx=False))
+
+    assert "Lines 1,001 to 1,501" in rows_of(page)[0]
+    assert "Not all of it stands here" in page.text
+
+
+def test_a_step_of_a_plan_that_is_too_much_to_be_laid_out_is_shown_as_json(browser, ask):
+    steps = [LOGS | {"with": [{}] * MOST_MEMBERS}, LOGS | {"command": "rm -rf /srv/logs"}]
+    plan = ask(kind="plan", capability="x", content={"steps": steps}, accepts_edits=True)
+
+    many, removes = rows_of(read(press(browser, plan, htmx=False)))
+
+    assert "Cut here: " in many
+    assert '"command":"rm -rf /srv/logs"' in removes
+
+
+def test_a_secret_is_masked_on_that_page_as_on_the_page_of_the_request(browser, ask):
+    steps = [LOGS | {"password": "hunter2-Xk9!vQz"}]
+    plan = ask(kind="plan", capability="x", content={"steps": steps}, accepts_edits=True)
+
+    [row] = rows_of(read(press(browser, plan, htmx=False)))
+
+    assert "masked secret" in row
+    assert "hunter2" not in row
+
+
+def test_in_the_list_of_answers_two_steps_that_differ_are_told_apart(browser, ask, alice):
+    plan = ask(kind="plan", capability="x", content={"steps": ALIKE}, accepts_edits=True)
+    answers = [StepAnswer.ALLOWED, StepAnswer.ALLOWED, StepAnswer.REFUSED]
+    part = make.part_of(plan, alice, [StepSaid(n, answer) for n, answer in enumerate(answers)])
+
+    page = read(browser.get(f"/approvals/{plan.pk}/edits/{part.pk}"))
+
+    bare, removes, lists = rows_of(page)
+    assert "command" not in bare
+    assert "rm -rf /srv/logs" in removes
+    assert "ls" in lists.split("command")[1]
+
+
+def test_that_list_says_where_it_cuts_a_long_step(browser, ask, alice):
+    steps = [LOGS | {"command": "ls\n" * 1_500}, LOGS]
+    plan = ask(kind="plan", capability="x", content={"steps": steps}, accepts_edits=True)
+    answers = [StepSaid(0, StepAnswer.REFUSED), StepSaid(1, StepAnswer.ALLOWED)]
+    part = make.part_of(plan, alice, answers)
+
+    page = read(browser.get(f"/approvals/{plan.pk}/edits/{part.pk}"))
+
+    long, short = rows_of(page)
+    assert "Cut here: " in long
+    assert "Cut here: " not in short

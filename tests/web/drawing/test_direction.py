@@ -99,12 +99,30 @@ def test_json_in_prose_runs_from_left_to_right():
     assert prose('["אב", "גד"]') == '["[אב]", "[גד]"]'
 
 
-def test_a_comment_without_colours_is_read_as_one():
-    assert drawn("אב גד # הו זח", reading=TextReading.QUOTED) == "[אב] [גד] # [הו זח]"
-    assert (
-        drawn('f("# אב") - גד # הו זח', reading=TextReading.QUOTED)
-        == 'f("# [אב]") - [גד] # [הו זח]'
-    )
+@pytest.mark.parametrize(
+    "code",
+    ["f('\"', אב - גד, '\"')", '# "\nאב - גד # "', 'f("א", אב - גד)', "x = 1 # אב - גד"],
+    ids=["in single quotes", "in a comment", "after a call", "after a number sign"],
+)
+def test_a_quote_in_code_opens_no_string_of_json(code):
+    assert "[אב] - [גד]" in drawn(code, reading=TextReading.QUOTED)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["x + (אב - 1 - גד)", "max(אב, גד)", "x: אב - גד", "אב - 1 - גד", "אב = גד, הו", "y-(אב-גד)"],
+)
+def test_a_line_that_calculates_keeps_the_order_of_its_source(line):
+    assert re.findall(r"\[(.*?)\]", prose(line)) == re.findall("[אבגדהו]+", line)
+
+
+@pytest.mark.parametrize("line", ["שלום - תודה", "אב (גד), הו 5!", "טלפון: +972 50"])
+def test_a_sentence_with_a_dash_or_a_number_is_still_prose(line):
+    assert prose(line) == f"[{line}]"
+
+
+def test_what_stands_in_quotation_marks_is_no_operand():
+    assert prose('Dear דנה כהן: "אב" - 12') == 'Dear [דנה כהן]: "[אב]" - 12'
 
 
 def test_and_or_in_prose_is_no_path():
@@ -133,8 +151,13 @@ def prose_with_mask(text, secret):
 
 def test_a_line_of_a_difference_runs_from_left_to_right():
     (_, line) = difference('a: "b"', 'שם: "אב גד"').lines
-    assert OWN.findall(line.text) == ["שם", "אב גד"]
+    assert OWN.findall(line.text) == ["שם", "אב", "גד"]
     assert "leftwards" not in line.text
+
+
+def test_a_difference_of_prose_reads_as_prose():
+    (_, line) = difference("a", "אב - גד", reading=TextReading.PROSE).lines
+    assert line.text == '<bdi class="leftwards" dir="rtl">אב - גד</bdi>'
 
 
 def test_in_code_no_character_that_turns_a_line_stands_outside_of_an_isolate():

@@ -295,3 +295,23 @@ def test_a_line_of_code_in_a_row_keeps_the_order_of_the_source():
 
 def test_every_finding_of_what_something_does_has_words_for_titles():
     assert FINDINGS - set(UNSEEN) <= set(drawing._DOES) <= FINDINGS
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "isolates"),
+    [
+        ("shell", {"command": "ledger-sync אב, גד"}, ["אב", "גד"]),
+        ("calc", {"formula": "x + (אב - 1 - גד)"}, ["אב", "גד"]),
+        ("mail", {"to": "דנה כהן"}, ["דנה כהן"]),
+    ],
+)
+def test_what_runs_keeps_its_order_in_a_list(tool, arguments, isolates):
+    title, line, *_ = summarized_of(Kind.TOOL_CALL, {"tool": tool, "arguments": arguments})
+
+    assert re.findall(r'<bdi dir="rtl">(.*?)</bdi>', title + line) == isolates
+
+
+def test_the_line_of_code_keeps_its_order():
+    line = summarized_of(Kind.CODE, {"code": """send('"', אב - 1 - גד, '"')"""}).line
+
+    assert re.findall(r'<bdi dir="rtl">(.*?)</bdi>', line) == ["אב", "גד"]
