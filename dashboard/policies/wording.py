@@ -84,24 +84,27 @@ def loosens(old_policy: Policy | None, new_policy: Policy) -> bool:
 
 def _about(policy: Policy, kind: Kind) -> Sentence:
     effects = policy.read_modes.effects(kind)
-    text = _of_modes(kind, effects, has_rules=bool(policy.rules))
+    text = _of_modes(kind, effects, {rule.effect for rule in policy.rules})
     return Sentence(_SUBJECTS[kind], text, asks=Effect.APPROVE not in effects)
 
 
-def _of_modes(kind: Kind, said: frozenset[Effect | None], *, has_rules: bool) -> str:
+def _of_modes(kind: Kind, said: frozenset[Effect | None], of_rules: set[Effect]) -> str:
     if said == _NEVER:
-        rule = "a rule says otherwise or " if has_rules else ""
+        rule = "a rule says otherwise or " if of_rules else ""
         return f"Approved without asking, unless {rule}it could not be read or followed."
     if said == _ALWAYS:
-        return "A person is always asked."
+        rejects = Effect.REJECT in of_rules
+        return f"A person is {'asked, unless a rule rejects it' if rejects else 'always asked'}."
     if said == _SILENT:
         reason = "there is no mode for them" if kind in _NOT_COVERED else "the mode is not set"
-        if has_rules:
+        if of_rules:
             return f"A person is asked, unless a rule decides ({reason})."
         return f"A person is always asked ({reason})."
+    rule = ", unless a rule says otherwise" if of_rules else ""
     return (
         "A person is asked about code that writes to the control system, is not Python, could not "
-        "be read or followed, or calls something unknown. Other code is approved without asking."
+        "be read or followed, or calls something unknown. Other code is approved without asking"
+        f"{rule}."
     )
 
 

@@ -163,9 +163,9 @@ def _nothing(content: Content, tool_class: str) -> tuple[str, str]:
     if content.call:
         return f"{tool_in_words(tool_class)}.", hidden
     if content.plan:
-        return "What the steps do is not inspected.", hidden
+        return "What the steps would do was not checked.", hidden
     if content.memory:
-        return "What it says is not inspected.", hidden
+        return "Nobody checked whether what it says is true.", hidden
     return "No known risks found.", "This is not a guarantee."
 
 

@@ -193,8 +193,8 @@ function counted() {
 function inWords() {
   const { word, units } = counted();
   const seen = units.filter((unit) => unit.seen).length;
-  const more = toCome().length && isOwed() ? ", more below" : "";
-  return `${seen.toLocaleString("en")} of ${units.length.toLocaleString("en")} ${word}${units.length === 1 ? "" : "s"} seen${more}`;
+  const [first, more] = toCome().length && isOwed() ? ["the first ", ", more below"] : ["", ""];
+  return `${seen.toLocaleString("en")} of ${first}${units.length.toLocaleString("en")} ${word}${units.length === 1 ? "" : "s"} seen${more}`;
 }
 
 /** @returns {string} why Approve is not offered, where that is why */

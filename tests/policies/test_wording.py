@@ -36,6 +36,26 @@ def test_the_first_policy_in_words():
     ]
 
 
+def test_that_a_rule_may_reject_is_said_of_what_a_person_is_asked_about():
+    with_rule = policy(rule("reject", "no"), python="all_code", memory=True)
+
+    assert [sentence.text for sentence in sentences(with_rule)[:2]] == [
+        "A person is asked, unless a rule rejects it."
+    ] * 2
+
+
+def test_that_a_rule_may_approve_changes_nothing_where_a_person_is_always_asked():
+    with_rule = policy(rule("approve", "yes"), python="all_code")
+
+    assert sentences(with_rule)[0].text == "A person is always asked."
+
+
+def test_that_a_rule_may_ask_is_said_where_code_is_approved_without_asking():
+    with_rule = policy(rule("review", "ask"), python="epics_writes")
+
+    assert sentences(with_rule)[0].text.endswith("without asking, unless a rule says otherwise.")
+
+
 def test_a_gate_that_is_off_has_one_sentence():
     said = sentences(policy(mode="disabled"))
 

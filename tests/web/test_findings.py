@@ -191,12 +191,13 @@ def test_a_doubt_says_whether_something_was_not_read_or_not_followed(found, name
         (
             Kind.PLAN,
             {"steps": [{"task": "x"}]},
-            "What the steps do is not inspected. No code or hidden characters found in it.",
+            "What the steps would do was not checked. No code or hidden characters found in it.",
         ),
         (
             Kind.MEMORY,
             {"operation": "add", "user_id": "u", "content": "x"},
-            "What it says is not inspected. No code or hidden characters found in it.",
+            "Nobody checked whether what it says is true. No code or hidden characters found "
+            "in it.",
         ),
     ],
 )

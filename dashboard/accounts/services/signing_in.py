@@ -41,8 +41,8 @@ _NO_LINKS = (
     "with the command sign_in_link."
 )
 _NO_LINK = (
-    "This link was used, has expired or never existed. You are not signed in. Ask an admin for a "
-    "new link."
+    "This link was used, has expired or never existed. Nobody was signed in with it. Ask an admin "
+    "for a new link."
 )
 
 

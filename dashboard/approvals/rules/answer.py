@@ -26,7 +26,7 @@ from dashboard.policies.rules.demands import Required
 NO_RIGHT = "Only reviewers can decide."
 OWNER = (
     "You own {agent} or issued its token, and the policy requires somebody else to approve its "
-    "requests."
+    "requests. An admin can add a reviewer, or let owners approve in the policy."
 )
 EDITOR = "This is your own change, and the policy requires another person to approve it."
 GROUPS = "The policy requires an approval from {groups}, and you are not a member."

@@ -58,8 +58,9 @@ class Command(OperatorCommand):
             "The database is accepted, and everything is on hold until an admin lifts it. "
             f"Taken back: {voided.approvals} approvals that were not started. Ended: "
             f"{voided.grants} remembered approvals, {voided.pending} requests. Everybody is "
-            "signed out. Look through agents, tokens, people and the policy before the hold is "
-            "lifted: they are as old as the database."
+            "signed out; the command sign_in_link makes a link for who has no password. Look "
+            "through agents, tokens, people and the policy before the hold is lifted: they are as "
+            "old as the database."
         )
 
 

@@ -45,7 +45,8 @@ def test_an_owner_sees_why_approve_is_not_offered(browser, alice):
     assert ("disabled" in approve.attributes, "disabled" in reject.attributes) == (True, False)
     assert bar.one(id="why-not").text == (
         "You own hers or issued its token, and the policy requires somebody else to approve its "
-        "requests. You can still reject it."
+        "requests. An admin can add a reviewer, or let owners approve in the policy. You can "
+        "still reject it."
     )
 
 

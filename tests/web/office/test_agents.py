@@ -50,8 +50,8 @@ def test_a_name_that_will_not_do_adds_none(admin, agent, read, name, sentence):
 def test_a_token_is_shown_as_the_agents_environment(admin, agent, path, read):
     shown = read(admin.post(f"{path}/tokens"), "environment")
 
-    url, _, secret = shown.partition("DASHBOARD_TOKEN=")
-    assert url.strip() == "DASHBOARD_URL=http://127.0.0.1:8000"
+    url, _, secret = shown.partition("export DASHBOARD_TOKEN=")
+    assert url.strip() == "export DASHBOARD_URL=http://127.0.0.1:8000"
     assert tokens.find(secret).agent == agent
 
 

@@ -7,7 +7,7 @@ from dashboard.accounts.models import SignInLink
 from dashboard.accounts.services.signing_in import make_link
 from tests import make
 
-DEAD = "This link was used, has expired or never existed. You are not signed in"
+DEAD = "This link was used, has expired or never existed. Nobody was signed in with it"
 
 
 @pytest.fixture
@@ -109,3 +109,11 @@ def test_a_link_pressed_by_somebody_signed_in_changes_who_they_are(reviewer, pat
 def test_a_form_from_elsewhere_uses_nothing_up(browser, path):
     assert browser().post(path, headers={"origin": "null"}).status_code == 403
     assert browser().get(path).status_code == 200
+
+
+def test_who_is_signed_in_already_is_told_so_and_led_to_the_queue(admin, path, browser, read):
+    browser().post(path)
+
+    reply = admin.get(path)
+
+    assert "you are signed in already, as ada. Go to the queue" in read(reply)
