@@ -165,7 +165,7 @@ def _nothing(content: Content, tool_class: str) -> tuple[str, str]:
     if content.plan:
         return "What the steps would do was not checked.", hidden
     if content.memory:
-        return "Nobody checked whether what it says is true.", hidden
+        return "Whether it is true was not checked.", hidden
     return "No known risks found.", "This is not a guarantee."
 
 

@@ -196,8 +196,7 @@ def test_a_doubt_says_whether_something_was_not_read_or_not_followed(found, name
         (
             Kind.MEMORY,
             {"operation": "add", "user_id": "u", "content": "x"},
-            "Nobody checked whether what it says is true. No code or hidden characters found "
-            "in it.",
+            "Whether it is true was not checked. No code or hidden characters found in it.",
         ),
     ],
 )
