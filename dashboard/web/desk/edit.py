@@ -251,8 +251,8 @@ def _who_approves(approval: ApprovalRequest, person: User) -> str:
         return ""
     if reviewers().exclude(pk=person.pk).exists():
         return "The policy asks for that. They find your version on this request's page."
-    others = "add one under People" if person.is_admin else "ask an admin to add one"
-    return f"There is no other reviewer yet: {others}, or reject with a reason instead."
+    remedy = "add one under People" if person.is_admin else "ask an admin to add one"
+    return f"There is no other reviewer yet: {remedy}, or reject with a reason instead."
 
 
 def _edit_page(
