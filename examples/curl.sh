@@ -4,11 +4,17 @@
 #     sh examples/curl.sh SCRIPT
 #
 # DASHBOARD_URL and DASHBOARD_TOKEN say where the dashboard is and who asks. Ends with the script's
-# own code if it ran, else with 90 (not approved) or 95 (no answer, or one that must not be used).
+# own code if it ran, else with 90 (not approved), 95 (no answer, or one that must not be used) or
+# 2 (nobody was asked, because something was missing).
 set -eu
 umask 077
 id="" curl=""
 
+if [ $# -ne 1 ] || [ -z "${DASHBOARD_URL:-}" ] || [ -z "${DASHBOARD_TOKEN:-}" ]; then
+    echo "Usage: DASHBOARD_URL=... DASHBOARD_TOKEN=... sh examples/curl.sh SCRIPT" >&2
+    echo "Nobody was asked and nothing was run." >&2
+    exit 2
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 : >"$work/reply"

@@ -27,6 +27,8 @@ from approval_client._driver import (
     failure,
     not_read_on,
     reply,
+    to_await,
+    to_submit,
     unusable,
 )
 from approval_client._flow import Conversation
@@ -108,28 +110,30 @@ class AsyncClient(Driver):
 
         A cancelled task withdraws its request before the cancellation goes on.
         """
-        talk = self._conversation(request, idempotency_key, heard)
+        talk = self._conversation(to_submit(request), idempotency_key, heard)
         return await self._converse(talk, talk.ask())
 
     async def submit(
         self, request: ApprovalRequest, *, idempotency_key: str | None = None
     ) -> Pending:
         """Ask without waiting. ``wait`` takes what is returned."""
-        talk = self._conversation(request, idempotency_key)
+        talk = self._conversation(to_submit(request), idempotency_key)
         return await self._converse(talk, talk.submit())
 
     async def wait(
         self, pending: Pending, *, withdraw: bool = True, heard: flows.Heard | None = None
     ) -> ApprovalResponse:
         """Wait for what was submitted, like ``Client.wait``."""
-        talk = self._conversation(pending.request, pending.idempotency_key or None, heard)
+        key = to_await(pending).idempotency_key or None
+        talk = self._conversation(pending.request, key, heard)
         return await self._converse(talk, talk.resume(pending.id), withdraw=withdraw)
 
     async def decided(
         self, pending: Pending, *, withdraw: bool = True, heard: flows.Heard | None = None
     ) -> ApprovalResponse:
         """Wait, and use no approval: ``approved`` stays False until ``start``."""
-        talk = self._conversation(pending.request, pending.idempotency_key or None, heard)
+        key = to_await(pending).idempotency_key or None
+        talk = self._conversation(pending.request, key, heard)
         return await self._converse(talk, talk.decided(pending.id), withdraw=withdraw)
 
     async def start(self, response: ApprovalResponse) -> ApprovalResponse:

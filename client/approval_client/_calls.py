@@ -37,6 +37,7 @@ from approval_client.wire import (
     PROTOCOL,
     UNSUPPORTED_PROTOCOL,
     OutcomeState,
+    Status,
     canonical_json,
     parse_json,
     protocol_version,
@@ -67,6 +68,8 @@ _REFUSALS_FROM = 300
 _ERRORS_FROM = 400
 _FAILURES_FROM = 500
 _NOT_IMPLEMENTED = 501  # by web servers that take no POST; no proxy says it for a while
+MAX_LINK = 500  # characters
+MAX_CAUSE = 200  # characters of what a listener raised
 MAX_LOCATION = 200  # characters of a redirect's target that go into an error message
 
 
@@ -77,6 +80,7 @@ class Call:
     Attributes:
         timeout_s: How long a try may take at most, besides the time to send a body.
         shortest_s: How long a try takes at least before it is given up, whatever time is left.
+        path_again: Where to look first after an outage, if ``path`` answers only after a while.
     """
 
     method: str
@@ -86,6 +90,7 @@ class Call:
     key: str = ""
     timeout_s: float = CALL_TIMEOUT_S
     shortest_s: float = SHORTEST_TRY_S
+    path_again: str = ""
 
     @property
     def limit_s(self) -> float:
@@ -111,17 +116,46 @@ class Sleep:
     seconds: float
 
 
-@dataclass(frozen=True)
+@dataclass
 class Tell:
-    """Call ``listener`` with ``answer``, and go on whatever it raises. ``name`` is for the log."""
+    """Call ``listener`` with ``answer``, and go on whatever it raises.
+
+    Attributes:
+        name: Names the listener in the log.
+        instead: Tells the same where the listener fails. It raises nothing.
+        has_failed: Whether the listener failed.
+    """
 
     name: str
     listener: Callable[[Answer], object]
     answer: Answer
+    instead: Callable[[Answer], object]
+    has_failed: bool = False
 
     def failed(self, error: Exception) -> None:
-        """Log that the listener failed."""
-        logger.warning("%s failed (%s). This changes no answer.", self.name, type(error).__name__)
+        """Log that the listener failed, and why, and tell the answer in the usual way."""
+        self.has_failed = True
+        logger.warning("%s failed (%s). This changes no answer.", self.name, _cause(error))
+        self.instead(self.answer)
+
+
+def _cause(error: Exception) -> str:
+    name = type(error).__name__
+    try:
+        message = one_line(str(error), MAX_CAUSE)
+    except Exception:  # noqa: BLE001 - it is the host's code too
+        message = ""
+    return f"{name}: {message}" if message else name
+
+
+def one_line(text: str, most: int) -> str:
+    """Return text of a bounded length on one line, which can do nothing to a terminal."""
+    return plain(" ".join(text[: 2 * most].split()), most)
+
+
+def plain(text: str, most: int) -> str:
+    """Return text that can do nothing to a terminal."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in text[:most])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,10 +203,14 @@ class Contact:
 
     A dashboard that did is waited for through restarts. Before, the address may be wrong, and
     nobody should wait half an hour for a typing error.
+
+    Attributes:
+        quiet_until: When an outage may be told again, on the clock of the calls.
     """
 
     address: str = ""
     reached: bool = False
+    quiet_until: float = -math.inf
 
     def heard(self, received: Received) -> None:
         """Note that something came back: only a dashboard signs its replies."""
@@ -239,28 +277,50 @@ def insist_on(
 ) -> Flow[T]:
     """Do the same for other answers: ``understand`` reads them or raises Malformed."""
     delay_s = FIRST_DELAY_S
-    contact, warn_at = timing.contact, timing.clock()
+    contact, was_reached, is_told, look = timing.contact, timing.contact.reached, False, ""
     give_up_first_at = min(timing.clock() + FIRST_CONTACT_S, first_until)
     while True:
         over_at = until if contact.reached else min(until, give_up_first_at)
         left_s = max(call.shortest_s, over_at - timing.clock())
-        received = yield replace(call, timeout_s=min(call.timeout_s, left_s))
-        outcome = _read(call, received, understand, contact)
+        attempt = replace(call, path=look or call.path, timeout_s=min(call.timeout_s, left_s))
+        outcome = _read(attempt, (yield attempt), understand, contact)
         if not isinstance(outcome, Trouble):
-            return outcome
+            if is_told:
+                _tell_restored(outcome, contact, was_reached=was_reached, link=bool(look))
+            if not look or not _is_pending(outcome):
+                return outcome
+            is_told, look = False, ""
+            continue
         now = timing.clock()
         remaining_s = (until if contact.reached else min(until, give_up_first_at)) - now
         if remaining_s <= 0:
             _give_up(outcome, contact)
-        if now >= warn_at:
+        if now >= contact.quiet_until:
             logger.warning(
                 "%s could not answer (%s). Trying again for %.0f s at most.",
                 *(contact, outcome.detail, remaining_s),
             )
-            warn_at = now + WARN_EVERY_S
+            contact.quiet_until, is_told = now + WARN_EVERY_S, True
+        look = call.path_again if is_told else ""
         pause_s = max(delay_s / 2 + timing.jitter() * delay_s / 2, outcome.retry_after_s)
         yield Sleep(min(pause_s, remaining_s))
         delay_s = min(2 * delay_s, MAX_DELAY_S)
+
+
+def _tell_restored(outcome: object, contact: Contact, *, was_reached: bool, link: bool) -> None:
+    """Log that an outage that was told is over: who read of it would take it to go on.
+
+    Args:
+        link: Say what is waited for. What was only just submitted is told by itself.
+    """
+    waits = ""
+    if link and isinstance(outcome, Answer) and outcome.status is Status.PENDING:
+        waits = f" Waiting for a person: {plain(outcome.review_url, MAX_LINK)}"
+    logger.warning("%s answers %s.%s", contact, "again" if was_reached else "now", waits)
+
+
+def _is_pending(outcome: object) -> bool:
+    return isinstance(outcome, Answer) and outcome.status is Status.PENDING
 
 
 def read(call: Call, received: Received) -> Answer | Trouble:

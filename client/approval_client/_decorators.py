@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
+from approval_client._arguments import check_listener, check_object, check_seconds, check_text
 from approval_client._async_client import AsyncClient
 from approval_client._defaults import default_async_client, default_client
 from approval_client._errors import DigestMismatch, not_approved
@@ -28,7 +29,8 @@ from approval_client.wire import Kind, canonical_json, digest
 Function = TypeVar("Function", bound=Callable[..., Any])
 Arguments = Callable[..., Mapping[str, Any]]
 _TIMES = {"time_limit_s", "max_wait_s"}
-_OPTIONS = {"capability", "objective", "run_id", *_TIMES, "accepts_edits", "accepts_grants"}
+_TEXTS = {"capability", "objective", "run_id"}
+_OPTIONS = {*_TEXTS, *_TIMES, "accepts_edits", "accepts_grants"}
 
 
 @overload
@@ -91,8 +93,9 @@ def requires_approval(
         options: Other fields of ``ApprovalRequest``, as typed above.
 
     Raises:
-        TypeError: At decoration, if this cannot be gated; at a call, if an argument is not JSON.
-            Nothing was asked.
+        TypeError: At decoration, if this cannot be gated or an option is of a wrong type; at a
+            call, if an argument is not JSON. Nothing was asked.
+        ValueError: At decoration, if a time is negative, infinite or NaN.
         DashboardError: At a call that is not approved: ``NotApproved`` if there is an answer.
     """
     settings = {
@@ -120,6 +123,7 @@ def _gated(target: Target, function: Any, arguments: Mapping[str, Any]) -> Any:
     asks = {name: options.pop(name) for name in ("arguments", "evidence", "idempotency_key")}
     listeners = {name: options.pop(name) for name in ("on_pending", "on_decided")}
     _check(target, client, options, asks["arguments"])
+    _check_types(tool, options, listeners, asks["evidence"])
     gate = _Gate(
         target=target,
         client=client,
@@ -154,6 +158,8 @@ class _Gate:
             whole: The same with all defaults, with which it runs.
         """
         evidence, key = (_made(self.asks[name], call) for name in ("evidence", "idempotency_key"))
+        if evidence is not None:
+            check_object("evidence", evidence)
         request = within_limit(
             ApprovalRequest.tool_call(
                 self.tool,
@@ -195,7 +201,8 @@ class _Gate:
 
     def _json(self, call: Call, whole: Call) -> dict[str, Any]:
         make = self.asks["arguments"]
-        values = self.target.shown(whole) if make is None else dict(_made(make, call))
+        values = self.target.shown(whole) if make is None else _made(make, call)
+        check_object(f"arguments of requires_approval for {self.tool}", values)
         try:
             text = canonical_json({"arguments": values})
         except (TypeError, ValueError, RecursionError) as error:
@@ -259,6 +266,20 @@ def _asynchronous(gate: _Gate) -> Callable[..., Any]:
         return result
 
     return ask_first
+
+
+def _check_types(
+    tool: Any, options: Mapping[str, Any], listeners: Mapping[str, Any], evidence: Any
+) -> None:
+    for name in _TIMES & options.keys():
+        check_seconds(name, options[name])
+    for name in _TEXTS & options.keys():
+        check_text(name, options[name], optional=True)
+    check_text("tool", tool, optional=True)
+    for name, listener in listeners.items():
+        check_listener(name, listener)
+    if evidence is not None and not callable(evidence):
+        check_object("evidence", evidence)
 
 
 def _check(

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from approval_client._accepted import is_key
+from approval_client._arguments import check_listener, check_type
 from approval_client._calls import MAX_ANSWER_BYTES, Call, Contact, Failure, Reply, Timing
 from approval_client._errors import NotConfigured, RequestRefused
 from approval_client._flow import Conversation, Heard
-from approval_client._models import ApprovalRequest, Asked
+from approval_client._models import ApprovalRequest, Asked, Pending
 from approval_client._runs import in_run
 from approval_client._telling import Listener, Listeners
 from approval_client.wire import PROTOCOL, PROTOCOL_HEADER
@@ -191,7 +192,7 @@ class Driver:
                 ``decision`` says by whom and when. An ``AsyncClient`` awaits both if they can be.
 
         Raises:
-            TypeError: A listener is asynchronous and the client blocks.
+            TypeError: A listener is no function, or is asynchronous and the client blocks.
         """
         if on_pending is None and on_decided is None:
             return self
@@ -210,7 +211,8 @@ class Driver:
         """Leave them to the process that this one was forked from, which goes on with them."""
 
     def _listen(self, on_pending: Listener | None, on_decided: Listener | None) -> None:
-        for listener in (on_pending, on_decided):
+        for name, listener in (("on_pending", on_pending), ("on_decided", on_decided)):
+            check_listener(name, listener)
             if inspect.iscoroutinefunction(listener) and not self._awaits:
                 raise TypeError(
                     "A Client cannot await on_pending or on_decided. Pass plain functions, or "
@@ -251,6 +253,29 @@ class Driver:
             "headers": {**traced, **call.headers()},
             "timeout": httpx2.Timeout(call.timeout_s),
         }
+
+
+def to_submit(request: ApprovalRequest) -> ApprovalRequest:
+    """Return a question that can be asked: one that is known by its digest alone cannot.
+
+    Raises:
+        TypeError: It is something else.
+    """
+    advice = "Make one, such as with ApprovalRequest.code(…)."
+    check_type("request", request, (ApprovalRequest,), advice)
+    return request
+
+
+def to_await(pending: Pending) -> Pending:
+    """Return a question that was submitted.
+
+    Raises:
+        TypeError: It is something else.
+    """
+    check_type("pending", pending, (Pending,), "Pass what submit() returned.")
+    advice = "Make the Pending with what was asked."
+    check_type("request", pending.request, (ApprovalRequest, Asked), advice)
+    return pending
 
 
 def _usable(key: object) -> str:

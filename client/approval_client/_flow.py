@@ -23,6 +23,7 @@ from approval_client._answers import (
     read_access,
     read_page,
 )
+from approval_client._arguments import check_seconds, check_text, check_type
 from approval_client._calls import (
     AGENT,
     APPROVALS,
@@ -436,9 +437,9 @@ class Conversation:
 
     def _follow(self, answer: Answer) -> Flow[ApprovalResponse]:
         self._verify_question(answer)
-        was_pending = answer.status is Status.PENDING
-        if was_pending and self._listeners is not None:
-            yield self._listeners.pending(answer)
+        pending = None
+        if answer.status is Status.PENDING and self._listeners is not None:
+            yield (pending := self._listeners.pending(answer))
         while answer.status is Status.PENDING:
             self._follow_deadline(answer)
             self._heard(answer)
@@ -450,6 +451,7 @@ class Conversation:
             call = Call(
                 method="GET",
                 path=f"{path(answer.id)}/wait?hold={hold_s}",
+                path_again=path(answer.id),
                 timeout_s=hold_s + 10.0,
                 shortest_s=hold_s + 5.0,
             )
@@ -459,7 +461,7 @@ class Conversation:
         self._open = False
         self._verify_question(answer)
         if self._listeners is not None:
-            yield self._listeners.decided(answer, was_pending=was_pending)
+            yield self._listeners.decided(answer, pending)
         if answer.status is Status.APPROVED and answer.decision is not None:
             return self._approval(answer, answer.decision)
         return closed(answer)
@@ -517,6 +519,7 @@ def start(response: ApprovalResponse, timing: Timing) -> Flow[ApprovalResponse]:
     Raises:
         DigestMismatch: It is not. Nothing was sent, so the approval can still be used.
     """
+    check_type("response", response, (ApprovalResponse,), "Pass what decided() returned.")
     if response.content is not None and not _is_whole(response):
         raise DigestMismatch(
             "The content of the response was changed after it was decided. Nothing was started. "
@@ -586,6 +589,9 @@ def begin(
 
 def get(approval_id: str, request: ApprovalRequest | Asked | None, timing: Timing) -> Flow[Answer]:
     """Ask where a request stands, and make sure that it is the right one."""
+    check_text("approval_id", approval_id)
+    if request is not None:
+        check_type("request", request, (ApprovalRequest, Asked), "Pass what was asked.")
     call = Call(method="GET", path=path(approval_id))
     answer = yield from insist(call, until=timing.clock() + SHORT_S, timing=timing)
     make_sure(answer, request)
@@ -608,6 +614,7 @@ def make_sure(answer: Answer, request: ApprovalRequest | Asked | None) -> None:
 
 def check(timing: Timing, within_s: float) -> Flow[Access]:
     """Ask who this is to the dashboard, and nobody to decide anything."""
+    check_seconds("within_s", within_s)
     call = Call(method="GET", path=AGENT, timeout_s=min(within_s, SHORT_S))
     until = timing.clock() + within_s
     return insist_on(call, lambda reply: read_access(reply.body), until=until, timing=timing)
@@ -615,6 +622,8 @@ def check(timing: Timing, within_s: float) -> Flow[Access]:
 
 def cancel(approval_id: str, reason: str, timing: Timing) -> Flow[Answer]:
     """Withdraw a request."""
+    check_text("approval_id", approval_id)
+    check_text("reason", reason)
     call = cancellation(approval_id, reason, timeout_s=SHORT_S)
     return insist(call, until=timing.clock() + SHORT_S, timing=timing)
 
@@ -623,6 +632,8 @@ def report(
     response: ApprovalResponse, end: Finished, timing: Timing, within_s: float
 ) -> Flow[Answer]:
     """Tell the dashboard how something that was approved ended."""
+    check_type("response", response, (ApprovalResponse,), "Pass the approval that was used.")
+    check_seconds("within_s", within_s)
     if response.approved is not True:
         raise ValueError("Only what was approved can be reported as finished.")
     fields = end.fields()

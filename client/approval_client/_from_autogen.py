@@ -23,14 +23,16 @@ def to_request(request: Any) -> ApprovalRequest:
     AutoGen runs what it asked about and never what it is answered, so nothing here takes an edit.
 
     Raises:
-        TypeError: It holds no code.
+        TypeError: It holds no code, or code that is no text.
         ValueError: It can be read as other blocks of code, as far as the text shows that.
     """
     if isinstance(request, ApprovalRequest):
         return within_limit(replace(request, accepts_edits=False))
-    code = getattr(request, "code", None)
+    name, code = type(request).__name__, getattr(request, "code", None)
+    if code is None:
+        raise TypeError(f"{name} holds no code.")
     if not isinstance(code, str):
-        raise TypeError(f"{type(request).__name__} holds no code.")
+        raise TypeError(f"The code of {name} is {type(code).__name__} and must be a text.")
     if code.startswith(_FENCE):
         _check_fences(code)
     return within_limit(ApprovalRequest.code(code, evidence=_evidence(request)))

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
+from approval_client._arguments import check_object, check_seconds, check_steps, check_text
 from approval_client.wire import (
     MAX_BODY_BYTES,
     MAX_DEPTH,
@@ -109,13 +110,16 @@ class Asked:
     have another digest. The response names no content.
 
     Raises:
-        ValueError: The digest is not valid.
+        TypeError: The digest is no text, or ``max_wait_s`` no number.
+        ValueError: The digest is not valid, or ``max_wait_s`` negative, infinite or NaN.
     """
 
     digest: str
     max_wait_s: int | None = None
 
     def __post_init__(self) -> None:
+        check_text("digest", self.digest)
+        check_seconds("max_wait_s", self.max_wait_s)
         if not _DIGEST.fullmatch(self.digest):
             raise ValueError("The digest must be 64 hexadecimal digits. Nothing was asked.")
 
@@ -221,9 +225,11 @@ class ApprovalRequest:
             this very question.
 
     Raises:
-        TypeError: The content or the evidence is not JSON. The message names the place.
+        TypeError: The content or the evidence is not JSON, which the message names with its place,
+            or something else is of a wrong type.
         ValueError: It is JSON that cannot be sent as it is (NaN, NUL, half a surrogate pair,
-            too deep), which the message names with its place, or the kind is unknown.
+            too deep), which the message names with its place, the kind is unknown, or a time is
+            negative, infinite or NaN.
     """
 
     kind: Kind
@@ -240,6 +246,12 @@ class ApprovalRequest:
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
+        for name in ("content", "evidence"):
+            check_object(name, getattr(self, name))
+        for name in ("time_limit_s", "max_wait_s"):
+            check_seconds(name, getattr(self, name))
+        for name in ("capability", "objective", "run_id"):
+            check_text(name, getattr(self, name), optional=True)
         content = exact("content", dict(self.content))
         notebook, note = read_notebook(self.notebook)
         evidence = exact("evidence", {**self.evidence, **note})
@@ -254,6 +266,8 @@ class ApprovalRequest:
     @classmethod
     def code(cls, code: str, language: str | None = None, **options: Unpack[Options]) -> Self:
         """Ask to run ``code``, exactly as it is."""
+        check_text("code", code)
+        check_text("language", language, optional=True)
         content = {"code": code} if language is None else {"code": code, "language": language}
         return cls(kind=Kind.CODE, content=content, **options)
 
@@ -262,13 +276,15 @@ class ApprovalRequest:
         cls, tool: str, arguments: Mapping[str, Any], **options: Unpack[Options]
     ) -> Self:
         """Ask to call ``tool`` with ``arguments``."""
+        check_text("tool", tool)
+        check_object("arguments", arguments)
         content = {"tool": tool, "arguments": dict(arguments)}
         return cls(kind=Kind.TOOL_CALL, content=content, **options)
 
     @classmethod
     def plan(cls, steps: Sequence[Mapping[str, Any]], **options: Unpack[Options]) -> Self:
         """Ask to follow a plan."""
-        return cls(kind=Kind.PLAN, content={"steps": list(steps)}, **options)
+        return cls(kind=Kind.PLAN, content={"steps": check_steps(steps)}, **options)
 
     @classmethod
     def memory(
@@ -286,6 +302,8 @@ class ApprovalRequest:
             "content": content,
             "existing": existing,
         }
+        for name, value in fields.items():
+            check_text(name, value, optional=name == "existing")
         return cls(kind=Kind.MEMORY, content=fields, **options)
 
     def body(self) -> str:
@@ -440,6 +458,7 @@ NOT_JSON = "Left out: this could not be sent as JSON."
 
 def sendable(evidence: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``evidence`` with a sentence in place of whatever cannot be sent as JSON."""
+    check_object("evidence", evidence)
     return {name: value if _is_json(value) else NOT_JSON for name, value in evidence.items()}
 
 

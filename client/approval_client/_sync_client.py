@@ -19,7 +19,16 @@ from approval_client import _flow as flows
 from approval_client._answers import Access, Answer
 from approval_client._calls import Call, Finished, Flow, Received, Sleep, Tell
 from approval_client._deadlines import deadline, keep
-from approval_client._driver import STOPPED, Driver, failure, not_read_on, reply, unusable
+from approval_client._driver import (
+    STOPPED,
+    Driver,
+    failure,
+    not_read_on,
+    reply,
+    to_await,
+    to_submit,
+    unusable,
+)
 from approval_client._flow import Conversation
 from approval_client._from_autogen import to_request
 from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending
@@ -132,12 +141,12 @@ class Client(Driver):
         Raises:
             DashboardError: There is no answer, or one that must not be used.
         """
-        talk = self._conversation(request, idempotency_key, heard)
+        talk = self._conversation(to_submit(request), idempotency_key, heard)
         return self._converse(talk, talk.ask())
 
     def submit(self, request: ApprovalRequest, *, idempotency_key: str | None = None) -> Pending:
         """Ask without waiting. ``wait`` takes what is returned."""
-        talk = self._conversation(request, idempotency_key)
+        talk = self._conversation(to_submit(request), idempotency_key)
         return self._converse(talk, talk.submit())
 
     def wait(
@@ -150,7 +159,8 @@ class Client(Driver):
             withdraw: Withdraw the request if the wait is interrupted.
             heard: Called with every answer while nobody has decided.
         """
-        talk = self._conversation(pending.request, pending.idempotency_key or None, heard)
+        key = to_await(pending).idempotency_key or None
+        talk = self._conversation(pending.request, key, heard)
         return self._converse(talk, talk.resume(pending.id), withdraw=withdraw)
 
     def decided(
@@ -161,7 +171,8 @@ class Client(Driver):
         For something that runs later than it was decided. A hold, the end of the approval's
         validity and its being taken back stop it in between.
         """
-        talk = self._conversation(pending.request, pending.idempotency_key or None, heard)
+        key = to_await(pending).idempotency_key or None
+        talk = self._conversation(pending.request, key, heard)
         return self._converse(talk, talk.decided(pending.id), withdraw=withdraw)
 
     def start(self, response: ApprovalResponse) -> ApprovalResponse:

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from approval_client._answers import Answer
-from approval_client._calls import Tell
+from approval_client._calls import MAX_LINK, Tell, one_line, plain
 from approval_client.wire import Status
 
 Listener: TypeAlias = Callable[[Answer], object]
-MAX_LINK = 500  # characters
 MAX_NAME = 100
 MAX_REASON = 200
 _ENDS = {
@@ -37,7 +36,8 @@ _YES = {"1", "true", "yes", "on"}
 class Listeners:
     """Who is told. ``on_pending`` is called once a question that waits, ``on_decided`` at its end.
 
-    What they raise is logged and changes nothing: an approval does not depend on who shows it.
+    What they raise is logged and changes nothing: an approval does not depend on who shows it. In
+    place of a listener that fails, the usual line is written.
     """
 
     on_pending: Listener | None = None
@@ -45,16 +45,18 @@ class Listeners:
 
     def pending(self, answer: Answer) -> Tell:
         """Return how to tell that nobody has decided yet."""
-        return Tell("on_pending", self.on_pending or announce, answer)
+        return Tell("on_pending", self.on_pending or announce, answer, announce)
 
-    def decided(self, answer: Answer, *, was_pending: bool) -> Tell:
+    def decided(self, answer: Answer, pending: Tell | None) -> Tell:
         """Return how to tell who decided what, and when.
 
         Args:
-            was_pending: That it waits was told, so whoever reads that line waits for this one.
+            pending: How it was told that it waits: whoever read that line waits for this one.
         """
-        usual = announce_end if was_pending and self.on_pending is None else _nobody
-        return Tell("on_decided", self.on_decided or usual, answer)
+        was_written = pending and (self.on_pending is None or pending.has_failed)
+        usual = announce_end if was_written else _nobody
+        instead = announce_end if pending else _nobody
+        return Tell("on_decided", self.on_decided or usual, answer, instead)
 
 
 def announce(answer: Answer) -> None:
@@ -78,13 +80,8 @@ def ended(answer: Answer) -> str:
 def _why_not(answer: Answer) -> str:
     if answer.decision is None or answer.status not in _BY_A_PERSON:
         return ""
-    reason = plain(" ".join(answer.decision.reason.split()), MAX_REASON)
+    reason = one_line(answer.decision.reason, MAX_REASON)
     return f" ({reason})" if reason else ""
-
-
-def plain(text: str, most: int) -> str:
-    """Return text that can do nothing to a terminal."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in text[:most])
 
 
 def _link(answer: Answer) -> str:

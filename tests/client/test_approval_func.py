@@ -110,9 +110,7 @@ def test_a_request_of_ours_is_taken_too():
     assert fake.approvals[0].content == {"code": "x", "language": "sh"}
 
 
-@pytest.mark.parametrize(
-    "event", [None, object(), {"code": "x"}, Event(code=None), Event(code=b"")]
-)
+@pytest.mark.parametrize("event", [None, object(), {"code": "x"}, Event(code=None)])
 def test_a_request_without_code_is_a_rejection(event):
     fake = FakeDashboard.approving()
 
@@ -120,6 +118,15 @@ def test_a_request_without_code_is_a_rejection(event):
 
     assert (response.approved, fake.calls) == (False, [])
     assert "holds no code" in response.reason
+
+
+def test_a_request_with_code_that_is_no_text_says_so():
+    fake = FakeDashboard.approving()
+
+    response = fake.client().approval_func(Event(code=b"x"))
+
+    assert (response.approved, fake.calls) == (False, [])
+    assert "The code of Event is bytes and must be a text." in response.reason
 
 
 class Exploding:

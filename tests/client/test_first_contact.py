@@ -291,6 +291,57 @@ def test_the_warning_names_the_address_and_comes_again_each_minute(stage, questi
     assert len(told) == 5
 
 
+DOWN = Failure("ConnectError: refused")
+
+
+def told(caplog):
+    return [record.getMessage().removeprefix(PLACE) for record in caplog.records]
+
+
+PLACE = "The dashboard at 'https://dashboard.example' "
+
+
+def test_after_an_outage_it_says_once_that_it_is_back_and_waits(stage, question, say, caplog):
+    replies = [say.pending(), DOWN, DOWN, say.pending(), say.rejected()]
+
+    with caplog.at_level(logging.WARNING):
+        played = stage(*replies)
+        played.ask(question)
+
+    assert told(caplog)[1:] == [
+        "answers again. Waiting for a person: https://dashboard.example/approvals/a1"
+    ]
+    # It looks where it is answered at once, and then waits on.
+    waits = "GET /api/v1/approvals/a1/wait?hold=50"
+    looks = "GET /api/v1/approvals/a1"
+    assert played.paths[1:] == [waits, looks, looks, waits]
+
+
+def test_what_was_decided_during_an_outage_is_taken_at_once(stage, question, say, caplog):
+    with caplog.at_level(logging.WARNING):
+        response = stage(say.pending(), DOWN, say.rejected()).ask(question)
+
+    assert (response.status, told(caplog)[1:]) == ("rejected", ["answers again."])
+
+
+def test_a_dashboard_that_is_started_late_answers_now(stage, question, say, caplog):
+    with caplog.at_level(logging.WARNING):
+        stage(DOWN, say.rejected()).ask(question)
+
+    assert told(caplog)[1:] == ["answers now."]
+
+
+def test_a_line_that_is_cut_off_all_the_time_is_told_once_a_minute(stage, question, say, caplog):
+    cut = [DOWN, say.pending()] * 10
+
+    with caplog.at_level(logging.WARNING):
+        played = stage(say.pending(), *cut, say.rejected())
+        played.ask(question)
+
+    assert played.now < 60
+    assert len(told(caplog)) == 2
+
+
 def test_a_stranger_is_not_sent_the_question_again_to_take_it_back(question):
     asked = []
 

@@ -204,18 +204,64 @@ def test_a_blocking_client_refuses_listeners_that_it_cannot_await(fake):
         fake.client().telling(on_pending=hear)
 
 
-@pytest.mark.parametrize("name", ["on_pending", "on_decided"])
-def test_a_listener_that_fails_changes_no_answer(fake, question, caplog, name):
-    def hear(_):
-        raise LookupError(CODE)
+def fail(_):
+    raise LookupError("No room.\n\x1b[2J" + "x" * 5000)
+
+
+def test_both_listeners_can_fail_and_change_no_answer(fake, question, caplog):
+    client = fake.client().telling(on_pending=fail, on_decided=fail)
 
     with caplog.at_level(logging.WARNING):
-        response = fake.client().telling(**{name: hear}).request_approval(question)
+        response = client.request_approval(question)
 
     assert response.approved is True
-    assert [one.getMessage() for one in caplog.records] == [
-        f"{name} failed (LookupError). This changes no answer."
+    told = [record.getMessage() for record in caplog.records]
+    assert [line[:50] for line in told] == [
+        "on_pending failed (LookupError: No room. \ufffd[2Jxxxxx",
+        "on_decided failed (LookupError: No room. \ufffd[2Jxxxxx",
     ]
+    assert all(line.endswith("x). This changes no answer.") and len(line) < 300 for line in told)
+
+
+@pytest.mark.parametrize("name", ["on_pending", "on_decided"])
+def test_in_place_of_a_listener_that_fails_the_usual_lines_are_written(
+    fake, question, capsys, name
+):
+    fake.client().telling(**{name: fail}).request_approval(question)
+
+    assert capsys.readouterr().err == line(fake)
+
+
+async def test_so_they_are_where_an_asynchronous_one_fails(fake, question, capsys):
+    async def hear(answer):
+        await asyncio.sleep(0)
+        fail(answer)
+
+    client = fake.async_client().telling(on_pending=hear, on_decided=hear)
+    await client.request_approval(question)
+
+    assert capsys.readouterr().err == line(fake)
+
+
+def test_an_error_that_cannot_be_written_is_named(fake, question, caplog):
+    class Unspeakable(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    def hear(_):
+        raise Unspeakable
+
+    with caplog.at_level(logging.WARNING):
+        fake.client().telling(on_pending=hear).request_approval(question)
+
+    told = [record.getMessage() for record in caplog.records]
+    assert told == ["on_pending failed (Unspeakable). This changes no answer."]
+
+
+@pytest.mark.parametrize("name", ["on_pending", "on_decided"])
+def test_what_cannot_be_called_is_no_listener(fake, name):
+    with pytest.raises(TypeError, match=f"^{name} takes a function or None, not str. Nobody was"):
+        fake.client().telling(**{name: "print"})
 
 
 def test_clients_take_them_when_they_are_made():

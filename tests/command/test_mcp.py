@@ -19,7 +19,7 @@ def test_without_the_extra_it_says_so_in_a_sentence_and_serves_nothing(unreachab
     done = unreachable("mcp", env=unreachable.environment | {"PYTHONPATH": path})
 
     assert (done.code, done.output) == (98, "")
-    assert "pip install 'approval-client[mcp]'" in done.errors
+    assert "pip install -e './client[mcp]'" in done.errors
 
 
 @pytest.mark.parametrize("wrong", [("--timeout", "4"), ("--wait", "0"), ("--port", "80")])

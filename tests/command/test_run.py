@@ -458,7 +458,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(approving):
     )
     assert (done.returncode, done.stdout) == (98, "")
     assert done.stderr.count("\n") == 1
-    assert "pip install 'approval-client[cli]'" in done.stderr
+    assert "pip install -e './client[cli]'" in done.stderr
 
 
 def test_a_server_that_is_killed_and_started_again_meanwhile_loses_nothing(

@@ -42,6 +42,22 @@ def run(house, tmp_path):
     return run
 
 
+@pytest.mark.parametrize("arguments", [[], ["one", "two"], ["one"]])
+def test_curl_says_how_it_is_called(arguments):
+    process = subprocess.run(
+        ["sh", "examples/curl.sh", *arguments],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (process.returncode, process.stdout) == (2, "")
+    assert process.stderr.startswith("Usage: ")
+    assert "examples/curl.sh SCRIPT" in process.stderr
+
+
 def ended(process):
     return process.communicate(timeout=90)[0], process.returncode
 

@@ -448,7 +448,7 @@ async def test_the_process_knows_none_of_our_secrets(monkeypatch, tmp_path):
 async def test_without_the_package_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "apprise", None)
 
-    assert "pip install 'approval-dashboard[notify]'" in KIND.missing()
+    assert "pip install -e '.[notify]' in the checkout" in KIND.missing()
     assert (await sent(SLACK)).said == f"{KIND.missing()} Nothing was sent."
     with pytest.raises(AddressRefused, match="pip install"):
         KIND.check(SLACK)

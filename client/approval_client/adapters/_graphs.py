@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, TypeAlias
 
+from approval_client._arguments import check_seconds
 from approval_client._async_client import AsyncClient
 from approval_client._errors import DashboardError, DigestMismatch
 from approval_client._models import ApprovalRequest, ApprovalResponse
@@ -102,6 +103,10 @@ class GraphDesk:
     most: int | None = None
     holds: Callable[[Any], bool] = lambda _: False
     check: Callable[[Any], None] = lambda _: None
+
+    def __post_init__(self) -> None:
+        for name in ("max_wait_s", "time_limit_s"):
+            check_seconds(name, getattr(self, name))
 
     @cached_property
     def _asker(self) -> Asker:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from approval_client._answers import Answer
+from approval_client._arguments import check_seconds
 from approval_client._async_client import AsyncClient
 from approval_client._errors import DashboardError, RequestRefused, TooLate, not_approved
 from approval_client._models import ApprovalRequest, ApprovalResponse, Pending
@@ -46,6 +47,9 @@ class Asker:
     names: Sequence[str]
     max_wait_s: float | None = None
     used: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        check_seconds("max_wait_s", self.max_wait_s)
 
     @cached_property
     def run_id(self) -> str:

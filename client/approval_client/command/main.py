@@ -12,12 +12,13 @@ from typing import NoReturn
 
 NEEDS_EXTRA = (
     "approvals: the commands need typer and rich, which are not installed here, so nothing was "
-    "asked. Install them with: pip install 'approval-client[cli]'"
+    "asked. Install them with the client, in the checkout of the dashboard: "
+    "pip install -e './client[cli]'"
 )
 NEEDS_MCP = (
     "approvals: the MCP server needs the MCP SDK, version 2, typer and rich, and not all of them "
-    "are installed here, so nothing is served. Install them with: pip install "
-    "'approval-client[mcp]'"
+    "are installed here, so nothing is served. Install them with the client, in the checkout of "
+    "the dashboard: pip install -e './client[mcp]'"
 )
 _HOOK_BLOCKS = 2
 

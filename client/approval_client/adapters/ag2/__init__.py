@@ -17,6 +17,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from approval_client._arguments import check_number
 from approval_client._async_client import AsyncClient
 from approval_client._errors import DigestMismatch, Expired
 from approval_client._models import ApprovalRequest, ApprovalResponse
@@ -63,6 +64,7 @@ class ApprovalRequired:
         on_pending: Listener | None = None,
         on_decided: Listener | None = None,
     ) -> None:
+        check_number("time_limit_s", time_limit_s)
         if time_limit_s is not None and not SHORTEST_S <= time_limit_s < math.inf:
             raise ValueError(
                 f"time_limit_s is {time_limit_s!r}, and people get {SHORTEST_S} seconds at least. "

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import Any
 
+from approval_client._arguments import check_seconds
 from approval_client._async_client import AsyncClient
 from approval_client._errors import DigestMismatch, RequestRefused
 from approval_client._models import ApprovalRequest, ApprovalResponse
@@ -37,6 +38,7 @@ class ToolGate:
         accepts_grants: bool,
         listeners: tuple[Listener | None, Listener | None],
     ) -> None:
+        check_seconds("time_limit_s", time_limit_s)
         self._client = _core.awaited(client, "Agent Framework")
         self._listeners = listeners
         self._failure = failure

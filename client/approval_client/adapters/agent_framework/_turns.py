@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
+from approval_client._arguments import check_seconds
 from approval_client._errors import AlreadyUsed, DigestMismatch, TooLate
 from approval_client._models import ApprovalRequest, ApprovalResponse
 from approval_client._outcomes import Run, report_async
@@ -64,6 +65,9 @@ class AgentTurn:
     names: dict[str, str] = field(default_factory=dict)
     holders: tuple[Any, ...] = ()
     seen: dict[str, list[Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_seconds("time_limit_s", self.time_limit_s)
 
     @contextmanager
     def around(self) -> Iterator[None]:

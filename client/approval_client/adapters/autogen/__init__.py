@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, Unpack
 from uuid import uuid4
 
 from approval_client import _telling
+from approval_client._arguments import check_seconds, check_text
 from approval_client._async_client import AsyncClient
 from approval_client._from_autogen import check_blocks, joined, to_request
 from approval_client._models import ApprovalRequest, ApprovalResponse
@@ -131,6 +132,9 @@ class Gate:
         settings: GateOptions = {**_DEFAULTS, **options}
         if unknown := settings.keys() - _DEFAULTS.keys():
             raise TypeError(f"There is no option {min(unknown)!r}. Nothing was gated.")
+        check_seconds("time_limit_s", settings["time_limit_s"])
+        check_text("objective", settings["objective"])
+        check_text("run_id", settings["run_id"])
         self._name = name
         self._client = _core.awaited(settings["client"], "AutoGen")
         self._listeners = (settings["on_pending"], settings["on_decided"])

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from approval_client._arguments import check_seconds
 from approval_client._async_client import AsyncClient
 from approval_client._errors import DigestMismatch
 from approval_client._models import ApprovalRequest, ApprovalResponse
@@ -46,8 +47,9 @@ def can_use_tool(
         on_decided: Called with the answer when it was decided, with who did and when.
 
     Raises:
-        TypeError: The client blocks.
+        TypeError: The client blocks, or ``time_limit_s`` is no number.
     """
+    check_seconds("time_limit_s", time_limit_s)
     asking = _core.asking(client, "The Claude Agent SDK", on_pending, on_decided)
     sdk = import_module("claude_agent_sdk")
     session = run_id or str(uuid.uuid4())

@@ -10,6 +10,7 @@ from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from approval_client._arguments import check_seconds
 from approval_client._async_client import AsyncClient
 from approval_client._errors import DashboardError, DigestMismatch
 from approval_client._models import ApprovalRequest, ApprovalResponse
@@ -75,6 +76,7 @@ class Approvals:
         on_pending: Listener | None = None,
         on_decided: Listener | None = None,
     ) -> None:
+        check_seconds("time_limit_s", time_limit_s)
         asking = _core.asking(client, "OpenAI Agents", on_pending, on_decided)
         names = kept(run_id, save=save, max_wait_s=max_wait_s)
         self._asker = Asker(client=asking, names=names, max_wait_s=max_wait_s)

@@ -10,6 +10,7 @@ from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from approval_client._arguments import check_seconds
 from approval_client._async_client import AsyncClient
 from approval_client._errors import AlreadyUsed, DigestMismatch
 from approval_client._models import ApprovalRequest, ApprovalResponse
@@ -68,6 +69,8 @@ class Approvals:
         on_pending: Listener | None = None,
         on_decided: Listener | None = None,
     ) -> None:
+        check_seconds("max_wait_s", max_wait_s)
+        check_seconds("time_limit_s", time_limit_s)
         self._agent = agent
         self._ends = Ends(_core.asking(client, "Pydantic AI", on_pending, on_decided))
         self._save = save

@@ -53,7 +53,7 @@ def _missing() -> str:
         return ""
     return (
         "Messages to chats need another package. An operator has to run "
-        "pip install 'approval-dashboard[notify]' and start the server again."
+        "pip install -e '.[notify]' in the checkout and start the server again."
     )
 
 
