@@ -6,11 +6,12 @@ which may be code or a secret.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 NOBODY = "Nobody was asked."
+
+_MOST_S = 1e10  # three centuries; what is larger is no time to anybody, nor to every clock
 
 
 def refuse(name: str, takes: str, value: object, advice: str = "") -> TypeError:
@@ -37,10 +38,11 @@ def check_seconds(name: str, value: float | None) -> None:
         ValueError: It is negative, infinite or NaN.
     """
     check_number(name, value)
-    if value is not None and not 0 <= value < math.inf:
+    if value is not None and not 0 <= value <= _MOST_S:
+        size = repr(value) if abs(value) <= _MOST_S or isinstance(value, float) else "one so large"
         raise ValueError(
             f"{name} takes a number of seconds from 0, or None for no limit of your own, not "
-            f"{value!r:.40}. {NOBODY}"
+            f"{size}. {NOBODY}"
         )
 
 
@@ -89,7 +91,7 @@ def check_steps(steps: Any) -> list[Any]:
     members = list(steps)
     for number, step in enumerate(members):
         check_object(f"steps.{number}", step)
-    return members
+    return [dict(step) for step in members]
 
 
 def check_listener(name: str, listener: object) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import math
 import random
+import re
 import time
 import uuid
 from collections.abc import Callable, Generator
@@ -70,6 +71,9 @@ _FAILURES_FROM = 500
 _NOT_IMPLEMENTED = 501  # by web servers that take no POST; no proxy says it for a while
 MAX_LINK = 500  # characters
 MAX_CAUSE = 200  # characters of what a listener raised
+_ADDRESS = re.compile(r"(\w{1,20}://)(?:[^/\s@]*+@)?([^/\s?#]*+)[^\s'\"]*+")
+"""An address: its path may be a key, as that of a webhook is, and before its host a password."""
+
 MAX_LOCATION = 200  # characters of a redirect's target that go into an error message
 
 
@@ -142,7 +146,7 @@ class Tell:
 def _cause(error: Exception) -> str:
     name = type(error).__name__
     try:
-        message = one_line(str(error), MAX_CAUSE)
+        message = one_line(_ADDRESS.sub(r"\1\2/…", str(error)[: 4 * MAX_CAUSE]), MAX_CAUSE)
     except Exception:  # noqa: BLE001 - it is the host's code too
         message = ""
     return f"{name}: {message}" if message else name

@@ -30,13 +30,38 @@ _QUIET = frozenset({"raw_string", "ansi_c_string", "string", "heredoc_body"})
 _RUNS_IN_STRINGS = frozenset(
     {"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"}
 )
+_STATEMENTS = frozenset(
+    {
+        "case_item",
+        "case_statement",
+        "command_substitution",
+        "compound_statement",
+        "do_group",
+        "elif_clause",
+        "else_clause",
+        "for_statement",
+        "function_definition",
+        "if_statement",
+        "list",
+        "negated_command",
+        "pipeline",
+        "program",
+        "redirected_statement",
+        "subshell",
+        "while_statement",
+    }
+)
+"""Where bash reads ``#`` as a comment: not in arithmetic, nor in the middle of a word."""
+
+_QUOTES_OTHERWISE = frozenset({"expansion", "arithmetic_expansion", "subscript", *_QUIET})
+"""In these a quote may mean nothing to bash, and what stands between two of them runs."""
 
 _NO_BLANK_OF_BASH = re.compile(r"[^\S \t\n]")  # to the grammar it is one, to bash part of a word
 
 _BEFORE_COMMENT = re.compile(r"(?:[^\\]?[ \t\n;&|(])?", re.DOTALL)
 """The two characters before a comment of bash, which reads ``#`` elsewhere as part of a word."""
 
-_OTHER_ENCODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*(?!utf-?8\b)", re.IGNORECASE)
+_OTHER_ENCODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*+(?!utf-?8\b)", re.IGNORECASE)
 _PREFIX = re.compile(r"[A-Za-z]*")
 _BRACES = re.compile(r"\{\{|\}\}|[{}]")
 
@@ -47,7 +72,9 @@ _OF_C = re.compile(
 """A comment or a string as C writes them, also one that does not end."""
 
 _DOUBTS_OF_C = re.compile(r"[`\\]")
-_DOUBTS_OF_JAVASCRIPT = re.compile(r"[`\\/]")  # with a slash a pattern may begin, or end
+_DOUBTS_OF_JAVASCRIPT = re.compile(r"[`\\/]|<!--|-->|#!")  # a pattern, or another comment
+_PREFIXED = re.compile(r"[\w#]\Z")  # a quote after this may not end where it seems to
+_TRIGRAPH = "??/"  # a backslash to C
 _DOUBTS_OF_SQL = (
     re.compile(  # what one dialect reads as a quote or a comment, and another does not
         r"[$`\\\[#]|--(?!\s|\Z)|/\*(?=[!+M])|/\*(?:(?!\*/).)*/\*|\bn?q'", re.DOTALL | re.IGNORECASE
@@ -134,21 +161,31 @@ def _bash(source: str) -> Iterator[Literal]:
     if root.has_error:
         return
     at = _characters(source)
-    waiting = [root]
+    waiting = [(root, True, True)]
     while waiting:
-        node = waiting.pop()
+        node, comments, quotes = waiting.pop()
         if node.type == "comment":
             comment = Literal(at(node.start_byte), at(node.end_byte))
-            if _BEFORE_COMMENT.fullmatch(source, max(0, comment.start - 2), comment.start):
+            start = max(0, comment.start - 2)
+            if comments and _BEFORE_COMMENT.fullmatch(source, start, comment.start):
                 yield comment
-        elif node.type in _QUIET:
-            start = node.start_byte
-            for child in node.children:
-                if child.type in _RUNS_IN_STRINGS:
-                    yield Literal(at(start), at(child.start_byte))
-                    start = child.end_byte
-            yield Literal(at(start), at(node.end_byte))
-        waiting += node.children
+        elif node.type in _QUIET and quotes and b"`" not in raw[node.start_byte : node.end_byte]:
+            for start, end in _says(node):
+                yield Literal(at(start), at(end))
+        is_arithmetic = any(child.type == "((" for child in node.children)
+        comments = comments and node.type in _STATEMENTS and not is_arithmetic
+        quotes = quotes and node.type not in _QUOTES_OTHERWISE and not is_arithmetic
+        waiting += [(child, comments, quotes) for child in node.children]
+
+
+def _says(node: tree_sitter.Node) -> Iterator[tuple[int, int]]:
+    """Yield from which byte to which a string stands itself, without what runs in it."""
+    start = node.start_byte
+    for child in node.children:
+        if child.type in _RUNS_IN_STRINGS:
+            yield start, child.start_byte
+            start = child.end_byte
+    yield start, node.end_byte
 
 
 def _characters(source: str) -> Callable[[int], int]:
@@ -164,9 +201,13 @@ def _characters(source: str) -> Callable[[int], int]:
 def _like_c(doubts: re.Pattern[str]) -> Callable[[str], Iterable[Literal]]:
     def read(source: str) -> Iterable[Literal]:
         spans, end = [], 0
+        if _TRIGRAPH in source:
+            return ()
         for match in _OF_C.finditer(source):
-            unclear = doubts.search(source, end, match.start())
-            if unclear or match["open"] is not None or match["cut"] is not None:
+            doubt = doubts.search(source, end, match.start()) or (
+                match["quote"] and _PREFIXED.search(source, end, match.start())
+            )
+            if doubt or match["open"] is not None or match["cut"] is not None:
                 return ()
             spans.append(Literal(*match.span()))
             end = match.end()

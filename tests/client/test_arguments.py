@@ -1,6 +1,7 @@
 """What is passed by mistake is named in words, and nobody is asked."""
 
 import re
+from types import MappingProxyType
 
 import pytest
 
@@ -18,7 +19,15 @@ NOT_SECONDS = [
     (-1, ValueError, "-1"),
     (float("nan"), ValueError, "nan"),
     (float("inf"), ValueError, "inf"),
+    pytest.param(10**400, ValueError, "one so large", id="huge"),
+    pytest.param(-(10**5000), ValueError, "one so large", id="below"),
 ]
+
+
+def test_the_steps_of_a_plan_may_be_any_mappings():
+    steps = [MappingProxyType({"do": "a"})]
+
+    assert ApprovalRequest.plan(steps).content == {"steps": [{"do": "a"}]}
 
 
 @pytest.fixture

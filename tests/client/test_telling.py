@@ -223,6 +223,20 @@ def test_both_listeners_can_fail_and_change_no_answer(fake, question, caplog):
     assert all(line.endswith("x). This changes no answer.") and len(line) < 300 for line in told)
 
 
+def test_of_an_address_in_the_cause_only_the_host_is_told(fake, question, caplog):
+    def post(_):
+        raise OSError(
+            "403 for 'https://a:b@hooks.example.org/T0/KEY?k=KEY' (see http://x.org/KEY)"
+        )
+
+    with caplog.at_level(logging.WARNING):
+        fake.client().telling(on_decided=post).request_approval(question)
+
+    told = caplog.messages[0]
+    assert "403 for 'https://hooks.example.org/…' (see http://x.org/…" in told
+    assert "KEY" not in told
+
+
 @pytest.mark.parametrize("name", ["on_pending", "on_decided"])
 def test_in_place_of_a_listener_that_fails_the_usual_lines_are_written(
     fake, question, capsys, name

@@ -38,7 +38,7 @@ _MOST_BETWEEN = 24  # characters between two words of one run; fewer than a row 
 _JSON = re.compile(r'"(?:[^"\\\n]|\\.)*+"|[\s\[\]{},:]++|-?[0-9][0-9.eE+-]*+|true|false|null')
 """A string or another mark of JSON. What follows anything else in its line is no JSON."""
 
-_OPERATES = re.compile(r"[\w)\]]\s*[=<>|*^+]{1,3}\s*[\w(\[]|[\w)]-\(|[A-Za-z0-9_]\(")
+_OPERATES = re.compile(r"[\w)\]]\s*(?:[=<>|*^+]{1,3}|[!:/&-]=|//)\s*[\w(\[]|[\w)]-\(|\w\(")
 
 _DASH = re.compile(r"([\w()])\s+-\s+([\w()])")
 
