@@ -75,11 +75,11 @@ _DOUBTS_OF_C = re.compile(r"[`\\]")
 _DOUBTS_OF_JAVASCRIPT = re.compile(r"[`\\/]|<!--|-->|#!")  # a pattern, or another comment
 _PREFIXED = re.compile(r"[\w#]\Z")  # a quote after this may not end where it seems to
 _TRIGRAPH = "??/"  # a backslash to C
-_DOUBTS_OF_SQL = (
-    re.compile(  # what one dialect reads as a quote or a comment, and another does not
-        r"[$`\\\[#]|--(?!\s|\Z)|/\*(?=[!+M])|/\*(?:(?!\*/).)*/\*|\bn?q'", re.DOTALL | re.IGNORECASE
-    )
+_DOUBTS_OF_SQL = re.compile(
+    r"[$`\\\[#]|//|--(?!\s|\Z)|/\*(?=[!+M])|/\*(?:(?!\*/).)*/\*|'{3}|\"{3}|\bn?q'",
+    re.DOTALL | re.IGNORECASE,
 )
+"""What one dialect reads as a quote or a comment, and another does not."""
 
 
 def literals(language: str, source: str) -> list[Literal]:

@@ -82,6 +82,8 @@ def test_a_comment_or_a_string_is_one(language, source, expected):
         ("sql", "SELECT [a--b]; DROP TABLE users", "DROP TABLE users"),
         ("sql", "SELECT 1--1; DROP TABLE users", "DROP TABLE users"),
         ("sql", "SELECT 'a\\'; DROP TABLE users; --'", "DROP TABLE users"),
+        ("sql", "// it's\n; DROP TABLE users; --'", "DROP TABLE users"),
+        ("sql", "SELECT ''' ' '''; DROP TABLE users; ' '", "DROP TABLE users"),
         ("sql", "/* /* */ DROP TABLE users; -- */", "DROP TABLE users"),
         ("sql", "/*! DROP TABLE users */", "DROP TABLE users"),
         ("sql", "SELECT q'[a'; DROP TABLE users --]'", "DROP TABLE users"),
