@@ -10,53 +10,75 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 NOBODY = "Nobody was asked."
+UNREPORTED = "Nothing was reported."
 
 _MOST_S = 1e10  # three centuries; what is larger is no time to anybody, nor to every clock
 
 
-def refuse(name: str, takes: str, value: object, advice: str = "") -> TypeError:
-    """Return the error for a value of a wrong type."""
+def refuse(
+    name: str, takes: str, value: object, advice: str = "", *, undone: str = NOBODY
+) -> TypeError:
+    """Return the error for a value of a wrong type, which says what was not done."""
     remedy = f" {advice}" if advice else ""
-    return TypeError(f"{name} takes {takes}, not {type(value).__name__}. {NOBODY}{remedy}")
+    return TypeError(f"{name} takes {takes}, not {type(value).__name__}. {undone}{remedy}")
 
 
-def check_type(name: str, value: object, kinds: tuple[type, ...], advice: str) -> None:
+def check_type(
+    name: str, value: object, kinds: tuple[type, ...], advice: str, *, undone: str = NOBODY
+) -> None:
     """Refuse what is no object of ours.
 
     Raises:
         TypeError: It is none.
     """
     if not isinstance(value, kinds):
-        raise refuse(name, f"only {' or '.join(k.__name__ for k in kinds)}", value, advice)
+        takes = f"only {' or '.join(k.__name__ for k in kinds)}"
+        raise refuse(name, takes, value, advice, undone=undone)
 
 
-def check_seconds(name: str, value: float | None) -> None:
+def check_seconds(name: str, value: float | None, *, undone: str = NOBODY) -> None:
     """Refuse what is no length of time. None is one: nobody has limited it here.
 
     Raises:
         TypeError: It is no number.
         ValueError: It is negative, infinite or NaN.
     """
-    check_number(name, value)
+    check_number(name, value, undone=undone)
     if value is not None and not 0 <= value <= _MOST_S:
         size = repr(value) if abs(value) <= _MOST_S or isinstance(value, float) else "one so large"
         raise ValueError(
             f"{name} takes a number of seconds from 0, or None for no limit of your own, not "
-            f"{size}. {NOBODY}"
+            f"{size}. {undone}"
         )
 
 
-def check_number(name: str, value: object) -> None:
+def check_number(name: str, value: object, *, undone: str = NOBODY) -> None:
     """Refuse what is neither a number of seconds nor None.
 
     Raises:
         TypeError: It is neither.
     """
     if isinstance(value, bool) or not isinstance(value, int | float | None):
-        raise refuse(name, "a number of seconds or None", value)
+        raise refuse(name, "a number of seconds or None", value, undone=undone)
 
 
-def check_text(name: str, value: object, *, optional: bool = False) -> None:
+def check_end(exit_code: object, error: object, duration_s: float | None, output: object) -> None:
+    """Refuse what cannot be reported of how something ended.
+
+    Raises:
+        TypeError: One of them is of a wrong type.
+        ValueError: ``duration_s`` is negative, infinite or NaN.
+    """
+    if isinstance(exit_code, bool) or not isinstance(exit_code, int | None):
+        raise refuse("exit_code", "a whole number or None", exit_code, undone=UNREPORTED)
+    check_text("error", error, undone=UNREPORTED)
+    check_seconds("duration_s", duration_s, undone=UNREPORTED)
+    check_text("output_head", output, undone=UNREPORTED)
+
+
+def check_text(
+    name: str, value: object, *, optional: bool = False, undone: str = NOBODY
+) -> None:
     """Refuse what is no text.
 
     Raises:
@@ -66,7 +88,7 @@ def check_text(name: str, value: object, *, optional: bool = False) -> None:
         return
     takes = "a text or None" if optional else "a text"
     is_binary = isinstance(value, bytes | bytearray)
-    raise refuse(name, takes, value, "Decode it first." if is_binary else "")
+    raise refuse(name, takes, value, "Decode it first." if is_binary else "", undone=undone)
 
 
 def check_object(name: str, value: object) -> None:

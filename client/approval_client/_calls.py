@@ -139,7 +139,12 @@ class Tell:
     def failed(self, error: Exception) -> None:
         """Log that the listener failed, and why, and tell the answer in the usual way."""
         self.has_failed = True
-        logger.warning("%s failed (%s). This changes no answer.", self.name, _cause(error))
+        logger.warning(
+            "%s failed (%s). This changes no answer. The request: %s",
+            self.name,
+            _cause(error),
+            plain(self.answer.review_url, MAX_LINK),
+        )
         self.instead(self.answer)
 
 

@@ -23,7 +23,13 @@ from approval_client._answers import (
     read_access,
     read_page,
 )
-from approval_client._arguments import check_seconds, check_text, check_type
+from approval_client._arguments import (
+    UNREPORTED,
+    check_end,
+    check_seconds,
+    check_text,
+    check_type,
+)
 from approval_client._calls import (
     AGENT,
     APPROVALS,
@@ -632,8 +638,10 @@ def report(
     response: ApprovalResponse, end: Finished, timing: Timing, within_s: float
 ) -> Flow[Answer]:
     """Tell the dashboard how something that was approved ended."""
-    check_type("response", response, (ApprovalResponse,), "Pass the approval that was used.")
-    check_seconds("within_s", within_s)
+    advice = "Pass the approval that was used."
+    check_type("response", response, (ApprovalResponse,), advice, undone=UNREPORTED)
+    check_seconds("within_s", within_s, undone=UNREPORTED)
+    check_end(end.exit_code, end.error, end.duration_s, end.output_head)
     if response.approved is not True:
         raise ValueError("Only what was approved can be reported as finished.")
     fields = end.fields()

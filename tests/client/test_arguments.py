@@ -155,7 +155,6 @@ CALLS = [
     ("decided", ("a1",), "pending takes only Pending, not str."),
     ("wait", (Pending(request="x", id="a1"),), "request takes only ApprovalRequest or Asked, not"),
     ("start", ("a1",), "response takes only ApprovalResponse, not str."),
-    ("report_finished", (None,), "response takes only ApprovalResponse, not NoneType."),
     ("get", (5,), "approval_id takes a text, not int."),
     ("cancel", (5,), "approval_id takes a text, not int."),
 ]
@@ -173,6 +172,34 @@ async def test_so_does_the_asynchronous_one(fake, verb, arguments, told):
     with pytest.raises(TypeError, match=f"^{re.escape(told)}.*Nobody was asked"):
         await getattr(fake.async_client(), verb)(*arguments)
     assert fake.calls == []
+
+
+@pytest.mark.parametrize(
+    ("end", "error", "told"),
+    [
+        ({"duration_s": "x"}, TypeError, "duration_s takes a number of seconds or None, not str."),
+        ({"duration_s": float("nan")}, ValueError, "duration_s takes a number of seconds from 0"),
+        ({"exit_code": "0"}, TypeError, "exit_code takes a whole number or None, not str."),
+        ({"exit_code": True}, TypeError, "exit_code takes a whole number or None, not bool."),
+        ({"error": ValueError("x")}, TypeError, "error takes a text, not ValueError."),
+        ({"output_head": b"x"}, TypeError, "output_head takes a text, not bytes."),
+        ({"within_s": "5"}, TypeError, "within_s takes a number of seconds or None, not str."),
+    ],
+)
+def test_an_end_of_a_wrong_type_is_not_reported(fake, question, end, error, told):
+    client = fake.client()
+    response = client.request_approval(question)
+    calls = len(fake.calls)
+
+    with pytest.raises(error, match=f"^{re.escape(told)}.*Nothing was reported"):
+        client.report_finished(response, **end)
+    assert len(fake.calls) == calls
+
+
+def test_only_an_approval_is_reported_as_finished(fake):
+    told = "^response takes only ApprovalResponse, not NoneType. Nothing was reported. Pass the"
+    with pytest.raises(TypeError, match=told):
+        fake.client().report_finished(None)
 
 
 def test_how_long_to_try_is_a_number(fake):

@@ -24,7 +24,8 @@ class Approvals:
     """The command, and the environment it is run in."""
 
     def __init__(self, url, token, folder):
-        own = {"DASHBOARD_URL": url, "DASHBOARD_TOKEN": token, "PYTHONPATH": str(ROOT)}
+        modules = os.pathsep.join((str(ROOT / "client"), str(ROOT)))  # of this checkout
+        own = {"DASHBOARD_URL": url, "DASHBOARD_TOKEN": token, "PYTHONPATH": modules}
         own |= {"TERM": "dumb", "COLUMNS": "100", "XDG_STATE_HOME": str(folder / "state")}
         self.environment = os.environ | own
         self.folder = folder
