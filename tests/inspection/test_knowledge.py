@@ -19,7 +19,7 @@ from dashboard.inspection.python.calls import CHECKS
 from dashboard.inspection.shell.judge import one_judge_each
 
 FOLDER = Path(knowledge.__file__).parent
-TABLES_OF_VERSION = ("14", "7a321380d4f9b880")
+TABLES_OF_VERSION = ("14", "26494667119b85c8")
 
 
 def document(text, file="ours.toml"):

@@ -183,3 +183,68 @@ def test_other_ways_to_lose_data_are_high(script, name):
 )
 def test_to_speak_of_rm_deletes_nothing(script):
     assert not {"recursive-delete", "file-delete"} & names(script)
+
+
+@pytest.mark.parametrize(
+    ("script", "name"),
+    [
+        ('usql sqlite:x.db -c "drop table users"', "sql-drop"),
+        ('dolt sql -q "select * from t; drop table t"', "sql-drop"),
+        ('cockroach sql --execute="drop database prod"', "sql-drop"),
+        ('turso db shell mydb "with a as (select 1) delete from users"', "sql-without-where"),
+        ('echo "delete from users" | usql db', "sql-without-where"),
+        ("cockroach sql <<EOF\ndrop table x;\nEOF", "sql-drop"),
+        ('wrangler d1 execute db --command="DELETE FROM users"', "sql-without-where"),
+        ('aws rds-data execute-statement --sql "DROP TABLE x"', "sql-drop"),
+        ('supabase db execute "drop table x"', "sql-drop"),
+        ('usql x -c "drop table $(cat name) cascade"', "sql-drop"),
+        ('pgcli -c "drop table x"', "sql-drop"),
+        ('litecli x.db -e "drop table x"', "sql-drop"),
+        ('snowsql -q "drop table x"', "sql-drop"),
+        ('beeline -e "drop table x"', "sql-drop"),
+        ('spark-sql -e "drop table x"', "sql-drop"),
+        ('impala-shell -q "drop table x"', "sql-drop"),
+    ],
+)
+def test_a_statement_is_read_whatever_client_it_is_for(script, name):
+    found = [(finding.name, finding.severity) for finding in inspect_shell(script)]
+    assert (name, Severity.HIGH) in found
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'usql x -c "select 1"',
+        'mytool --title "Create table of contents"',
+        'mytool "update your settings"',
+        'git commit -m "drop table support"',
+        'echo "drop table users"',
+        'grep -rn "delete from" .',
+    ],
+)
+def test_what_changes_no_table_is_no_statement(script):
+    assert not {name for name in names(script) if name.startswith("sql-")}
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "lure removerepo -n x",
+        "cli53 rrdelete example.com www A",
+        "elastic-users userdel x",
+        "rmvirtualenv work",
+        "rdfind -deleteduplicates true .",
+        "qm delsnapshot 100 x",
+        "tye undeploy",
+    ],
+)
+def test_a_verb_of_deleting_is_found_with_its_object_in_one_word(script):
+    assert "medium" in [str(f.severity) for f in inspect_shell(script) if f.name == "unknown-call"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["tool list-removed", "tool removable", "tool undelete x", "tool delta x", "tool --no-delete"],
+)
+def test_a_word_that_only_sounds_like_deleting_is_none(script):
+    assert [str(finding.severity) for finding in inspect_shell(script)] == ["low"]

@@ -76,6 +76,13 @@ _LOOSENS = re.compile(
 """How an agent's program is told to ask nobody, or to leave its sandbox."""
 
 _SEPARATORS = re.compile(r"[-_:.\d]+")
+_DELETES = re.compile(
+    r"(?:delete|remove|destroy|uninstall|purge)(?!rs?$|able$)[a-z]*[a-ce-z]"
+    r"|(?!un)[a-z]{2,}(?:delete|destroy)"
+    r"|(?:del|rm)(?:user|group|snapshot|repo|host|entry|key|record|virtualenv|backup|volume)s?"
+    r"|(?:user|group|key|host|record|part)del"
+)
+"""A verb of deleting with its object in one word: ``removerepo``, ``rrdelete``, ``userdel``."""
 _LISTS = {name: re.compile("|".join(lines)) for name, lines in SHELL_OPTIONS.looks.items()}
 _COMPUTED_NAME = doubt(
     "cannot-be-followed",
@@ -157,6 +164,7 @@ def _by_name(call: ShellCall, *, is_file: bool) -> None:
         if any(_NAMES_SHELL.search(word.text) for word in call.args):
             call.add(effects.RUNS_PROGRAM)
         _look_into_words(call)
+        code.hands_statements(call)
         call.runs_named(call.args)
 
 
@@ -172,13 +180,11 @@ def _look_into_words(call: ShellCall) -> None:
 
 def _says_it_destroys(call: ShellCall) -> bool:
     """Whether a program that nobody knows has a word, in its name or after it, for deleting."""
-    if _words_of(call.name) & VERBS.destroying:
-        return True
-    for word in call.args[:_TELLING]:
-        option = word.text.startswith("-")
-        verbs = VERBS.destroying_options if option else VERBS.destroying
-        words = _words_of(word.text) if _NAMES.fullmatch(word.text) else set()
-        if words & verbs and "no" not in words:
+    texts = [word.text for word in call.args[:_TELLING] if _NAMES.fullmatch(word.text)]
+    for text in (call.name, *texts):
+        verbs = VERBS.destroying_options if text.startswith("-") else VERBS.destroying
+        words = _words_of(text)
+        if "no" not in words and (words & verbs or any(map(_DELETES.fullmatch, words))):
             return True
     return False
 

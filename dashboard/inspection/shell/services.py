@@ -20,6 +20,7 @@ from dashboard.inspection.shell.call import (
     names_input,
     takes_value,
 )
+from dashboard.inspection.shell.code import hands_statements
 from dashboard.inspection.shell.paths import is_elsewhere, writing
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
@@ -170,6 +171,7 @@ def asking(call: ShellCall) -> None:
         call.add(effects.UNKNOWN_DESTROYS)
     if _only_tells(call):
         return
+    hands_statements(call)
     for word in _first_words(call):
         if word.opaque or not word.known:
             call.add(MAYBE_AN_OPTION)
