@@ -19,7 +19,7 @@ from dashboard.approvals.queries.hold import doubt_database
 from dashboard.audit import heads
 from dashboard.live import push
 from dashboard.policies import inspections
-from tests import make
+from tests import locking, make
 
 pytest_plugins = ["tests.chromium", "tests.not_run"]
 
@@ -152,6 +152,17 @@ def _hubs_end():
     """Close the connections of hubs whose loop ended with the test. Garbage would warn later."""
     yield
     push.company()
+
+
+@pytest.fixture(autouse=True)
+def _locks_before_the_log():
+    """Fail where a row is locked after the head of the log: two may wait for each other so."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with locking.watched() as late:
+        yield
+    assert not late, f"Locked after the log: {late}"
 
 
 @pytest.fixture(scope="session", autouse=True)

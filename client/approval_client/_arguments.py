@@ -76,9 +76,7 @@ def check_end(exit_code: object, error: object, duration_s: float | None, output
     check_text("output_head", output, undone=UNREPORTED)
 
 
-def check_text(
-    name: str, value: object, *, optional: bool = False, undone: str = NOBODY
-) -> None:
+def check_text(name: str, value: object, *, optional: bool = False, undone: str = NOBODY) -> None:
     """Refuse what is no text.
 
     Raises:

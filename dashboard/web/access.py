@@ -19,9 +19,9 @@ from dashboard.accounts.services import browsers
 from dashboard.accounts.services.factors import has_factor, must_have
 from dashboard.accounts.services.people import ROLES
 from dashboard.accounts.services.signing_in import may_use_password
-from dashboard.approvals.errors import NotFound
+from dashboard.approvals.errors import NotAllowed, NotFound
 from dashboard.audit.services import Actor
-from dashboard.notifications.errors import ReceiverNotFound
+from dashboard.notifications.errors import ChangeNotAllowed, ReceiverNotFound
 from dashboard.web import errors
 from dashboard.web.http import PersonRequest, client_address
 
@@ -40,6 +40,8 @@ ONE_PROOF = (
 )
 
 _MISSING = (NotFound, ReceiverNotFound)
+_ROLE_GONE = (NotAllowed, ChangeNotAllowed)
+"""What services raise of somebody who lost the role after their request was let in."""
 
 
 def auth(request: HttpRequest) -> str:
@@ -190,5 +192,7 @@ def _closed(view: AnyView, right: Callable[[User], bool], audience: str) -> AnyV
             return view(request, *args, **kwargs)
         except _MISSING:
             return errors.not_found(request)
+        except _ROLE_GONE:
+            return refused(request, audience)
 
     return cast("AnyView", closed)

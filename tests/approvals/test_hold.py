@@ -1,7 +1,7 @@
 import pytest
 
 from dashboard.approvals import services
-from dashboard.approvals.errors import NotAllowed
+from dashboard.approvals.errors import NotAllowed, NotConfirmed
 from dashboard.approvals.models import Hold
 from dashboard.approvals.queries.hold import active_hold
 from dashboard.audit.models import AuditEntry
@@ -21,6 +21,15 @@ def test_a_hold_is_one_hold_however_often_it_is_placed(ada):
 
     assert Hold.objects.get().reason == "Odd behaviour"
     assert actions() == [("hold.placed",)]
+
+
+def test_what_has_to_be_confirmed_is_added_to_a_hold_that_is_active(ada):
+    services.place_hold(by=ada, auth=AUTH, reason="Odd behaviour")
+    services.place_hold(by=ada, auth=AUTH, must_confirm=True)
+
+    assert Hold.objects.get().must_confirm is True
+    with pytest.raises(NotConfirmed):
+        services.lift_hold(by=ada, auth=AUTH)
 
 
 def test_a_lifted_hold_holds_nothing_and_can_be_placed_again(ada):

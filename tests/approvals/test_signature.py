@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from importlib import import_module
 
 import pytest
 from django.db import DatabaseError, connection, transaction
@@ -20,6 +21,7 @@ from dashboard.approvals.errors import (
 from dashboard.approvals.guards import remove as take_guards_off
 from dashboard.approvals.models import Decision, Signature, Vote
 from dashboard.approvals.rules.grant import GrantScope, GrantTerms
+from dashboard.approvals.services.closing import OutOfDate
 from dashboard.approvals.services.proof import compare
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.services import Actor
@@ -216,6 +218,19 @@ def test_who_is_always_second_is_not_kept_from_signing(token, device, bob):
                 approval, device.person, nonce=nonce, signed=device.sign(options), basis=basis
             )
     approves(make.pending(token), device)
+
+
+def test_nor_is_who_signs_while_the_policy_moves_at_each_try(token, device, monkeypatch):
+    approval = make.pending(token)
+    signed = device.sign(asked(approval, device.person))
+
+    def move(*_, **__):
+        raise OutOfDate
+
+    monkeypatch.setattr(import_module("dashboard.approvals.services.answer"), "_decide", move)
+    for _ in range(throttle.LIMITS["signature"] + 1):
+        with pytest.raises(StaleBasis):
+            make.decided(approval, device.person, nonce="n1", signed=signed)
 
 
 def test_where_no_page_can_ask_a_device_nothing_is_approved(token, device):

@@ -139,9 +139,11 @@ def end(person: User, session_id: int, *, by: Actor) -> bool:
 def end_others(person: User, session_key: str, *, by: Actor) -> int:
     """End all of a person's sessions but the one with this key; return how many were noted."""
     rows = BrowserSession.objects.filter(person=person).exclude(session_key=session_key)
-    count = _end(list(rows), by, "person")
+    events = _close(list(rows), "person")
     end_sessions(person, but=session_key)  # those that began before they were noted here
-    return count
+    if events:
+        record(by, *events)
+    return len(events)
 
 
 @transaction.atomic
@@ -165,10 +167,12 @@ def end_at_provider(logout: Logout) -> int:
 def unlink(person: User, *, by: Actor) -> None:
     """Have a person no longer sign in by single sign-on, and end the sessions that came by it."""
     deleted, _ = SocialAccount.objects.filter(user=person).delete()
-    if deleted:
-        record(by, AuditEvent(Action.PERSON_UNLINKED, user_name(person.username)))
     rows = BrowserSession.objects.filter(person=person).exclude(provider="")
-    _end(list(rows), by, "unlinked")
+    events = _close(list(rows), "unlinked")
+    if deleted:
+        events.insert(0, AuditEvent(Action.PERSON_UNLINKED, user_name(person.username)))
+    if events:
+        record(by, *events)
 
 
 def why_not_act(session_key: str) -> str:
@@ -239,30 +243,33 @@ def _check(row: BrowserSession) -> None:
 @transaction.atomic
 def _end_gone(row: BrowserSession) -> None:
     """End a session that the provider took back, and ask about the person's others at once."""
-    _end([row], identity.PROVIDER, "provider")
     close_links(row.person)
-    rows = BrowserSession.objects.filter(person=row.person).exclude(check_due_at=None)
-    rows.update(check_due_at=timezone.now())
+    rows = BrowserSession.objects.filter(person=row.person).exclude(pk=row.pk)
+    rows.exclude(check_due_at=None).update(check_due_at=timezone.now())
+    _end([row], identity.PROVIDER, "provider")
 
 
 def _end(rows: list[BrowserSession], by: Actor, reason: str) -> int:
+    events = _close(rows, reason)
+    if events:
+        record(by, *events)
+    return len(events)
+
+
+def _close(rows: list[BrowserSession], reason: str) -> list[AuditEvent]:
+    """Delete sessions, and return what to record, at the end of the transaction."""
     keys = set(_open(row.session_key for row in rows))
     Session.objects.filter(session_key__in=keys).delete()
     BrowserSession.objects.filter(pk__in=[row.pk for row in rows]).delete()
-    if keys:
-        record(
-            by,
-            *(
-                AuditEvent(
-                    Action.SESSION_ENDED,
-                    user_name(row.person.username),
-                    details={"because": reason, "address": row.address},
-                )
-                for row in rows
-                if row.session_key in keys
-            ),
+    return [
+        AuditEvent(
+            Action.SESSION_ENDED,
+            user_name(row.person.username),
+            details={"because": reason, "address": row.address},
         )
-    return len(keys)
+        for row in rows
+        if row.session_key in keys
+    ]
 
 
 def _open(keys: Iterable[str]) -> QuerySet[Session, str]:

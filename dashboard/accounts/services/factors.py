@@ -186,8 +186,8 @@ def remove_all(person: User, *, remover: User | None, by: Actor) -> bool:
     Their sessions end: whoever has the lost device may be signed in by it.
     """
     _lock(person)
+    end_sessions(person)  # before anything is recorded: it reads every session
     had_passkeys = passkeys.remove_all(person, remover=remover, by=by)
-    end_sessions(person)
     return remove_app(person, by=by) or had_passkeys
 
 

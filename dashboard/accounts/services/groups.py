@@ -65,9 +65,15 @@ def set_members(
 @transaction.atomic
 def set_membership(group: Group, person: User, *, belongs: bool, by: Actor) -> None:
     """Put one person into a group, or take them out, and leave the others."""
-    locked = Group.objects.select_for_update().get(pk=group.pk)
+    locked = Group.objects.select_for_update(no_key=True).get(pk=group.pk)
     members = set(locked.members.all()) - {person}
     set_members(locked, members=members | {person} if belongs else members, by=by)
+
+
+def lock_groups(groups: Iterable[Group]) -> None:
+    """Lock several groups before anything is recorded, for a transaction that changes them all."""
+    pks = {group.pk for group in groups}
+    list(Group.objects.select_for_update(no_key=True).filter(pk__in=pks).order_by("pk"))
 
 
 @transaction.atomic

@@ -23,7 +23,7 @@ from dashboard.accounts.provider.metadata import provider_id
 from dashboard.accounts.provider.statements import Statement
 from dashboard.accounts.services import groups
 from dashboard.accounts.services.linking import is_linked, linked_person
-from dashboard.accounts.services.people import create_person, follow_roles
+from dashboard.accounts.services.people import create_person, follow_roles, lock_admins
 from dashboard.accounts.services.sessions import end_sessions
 from dashboard.accounts.services.signing_in import close_links
 from dashboard.audit.actions import Action
@@ -53,6 +53,7 @@ def recognise(statement: Statement) -> User:
         raise ProviderRefused(_NO_GROUPS)
     try:
         with transaction.atomic():
+            _lock(mappings)
             person = linked_person(statement.subject) or _made(statement)
             if not person.is_active:
                 raise NotPermitted(_CLOSED)
@@ -76,6 +77,7 @@ def follow(person: User, statement: Statement) -> None:
     if mappings and statement.groups is None:
         raise ProviderRefused(_NO_GROUPS)
     with transaction.atomic():
+        _lock(mappings)
         if linked_person(statement.subject) != person:
             raise ProviderRefused("The provider answered for somebody else.")
         _give(person, statement.groups or frozenset(), mappings)
@@ -148,6 +150,12 @@ def _link(person: User, subject: str, by: Actor) -> None:
     end_sessions(person)
     close_links(person)
     record(by, AuditEvent(Action.PERSON_LINKED, user_name(person.username)))
+
+
+def _lock(mappings: Iterable[GroupMapping]) -> None:
+    """Lock all that may change: after the first entry of the log nobody waits for a row."""
+    groups.lock_groups(mapping.group for mapping in mappings if mapping.group)
+    lock_admins()
 
 
 def _give(person: User, names: frozenset[str], mappings: Iterable[GroupMapping]) -> None:

@@ -190,7 +190,9 @@ def remove(passkey: Passkey, *, remover: User | None, by: Actor) -> bool:
 @transaction.atomic
 def remove_all(person: User, *, remover: User | None, by: Actor) -> bool:
     """End all passkeys of a person; false if they had none."""
-    removed = [remove(key, remover=remover, by=by) for key in _present(person)]
+    # All before the first entry: whoever signs with one holds its row and waits for the log.
+    locked = list(_present(person).select_for_update(no_key=True, of=("self",)).order_by("pk"))
+    removed = [remove(key, remover=remover, by=by) for key in locked]
     return any(removed)
 
 

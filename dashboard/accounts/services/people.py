@@ -155,10 +155,14 @@ def _administers(person: User) -> bool:
     return person.is_admin and person.is_active
 
 
-def _lock(person: User) -> User:
-    # All admins, so that two who demote each other at once cannot both succeed.
+def lock_admins() -> None:
+    """Lock all admins, so that two who demote each other at once cannot both succeed."""
     admins = User.objects.select_for_update(no_key=True).filter(is_admin=True).order_by("pk")
     list(admins)
+
+
+def _lock(person: User) -> User:
+    lock_admins()
     return User.objects.select_for_update(no_key=True).get(pk=person.pk)
 
 

@@ -27,9 +27,9 @@ def revoke_token(token: AgentToken, *, by: Actor) -> int:
 def retire_agent(agent: Agent, *, by: Actor) -> int:
     """Shut an agent out and close what it asked; returns how many requests that were."""
     Agent.objects.select_for_update().get(pk=agent.pk)
-    # Before the log is written to: whoever uses a grant holds its row and waits for the log.
-    end_grants_of(agent, by=by, because="The agent was retired.")
     pending = ApprovalRequest.objects.pending().filter(agent=agent)
+    list(pending.select_for_update().order_by("pk"))  # before the log, which ended grants lock
+    end_grants_of(agent, by=by, because="The agent was retired.")
     closed = close_all(pending, by, "The agent was retired.")
     agents.retire(agent, by=by)
     return closed

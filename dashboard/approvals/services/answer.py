@@ -171,24 +171,30 @@ def decide(*, approval_id: UUID, answer: ReviewerAnswer) -> Decision | Vote:
     key = throttle.signature(answer.reviewer.username) if answer.signed else ""
     if key:
         _check_attempts(key)
+    try:
+        decision = _decide_up_to_date(approval_id, answer, steps)
+    except SignatureRefused as refusal:
+        note_refused(approval_id, reason=refusal.reason, by=answer.actor)
+        raise
+    except Refused:  # for another reason, such as that somebody else was first
+        if key:
+            throttle.withdraw(key)
+        raise
+    if key:
+        throttle.succeeded(key)
+    parent = decision.approval.traceparent
+    tracing.record("approval.decide", parent, began_ns, status=str(answer.status))
+    return decision
+
+
+def _decide_up_to_date(
+    approval_id: UUID, answer: ReviewerAnswer, steps: Sequence[Inspected]
+) -> Decision | Vote:
     for attempt in range(MOST_TRIES):
         try:
-            decision = _decide(approval_id, answer, steps, again=attempt > 0)
+            return _decide(approval_id, answer, steps, again=attempt > 0)
         except OutOfDate:
             bring_up_to_date(approval_id)
-        except SignatureRefused as refusal:
-            note_refused(approval_id, reason=refusal.reason, by=answer.actor)
-            raise
-        except Refused:  # for another reason, such as that somebody else was first
-            if key:
-                throttle.withdraw(key)
-            raise
-        else:
-            if key:
-                throttle.succeeded(key)
-            parent = decision.approval.traceparent
-            tracing.record("approval.decide", parent, began_ns, status=str(answer.status))
-            return decision
     raise StaleBasis
 
 

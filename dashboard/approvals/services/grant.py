@@ -280,11 +280,15 @@ def end_all_grants(*, by: User, auth: str, because: str) -> int:
     return len(grants)
 
 
-def end_grants_of_tool(agent: Agent, tool: str, schema: str, *, by: Actor) -> None:
-    """End grants for a tool that is called with a schema now, and were given for another one."""
+def end_grants_of_tool(agent: Agent, tool: str, schema: str, *, by: Actor) -> list[AuditEvent]:
+    """End grants for a tool that is called with a schema now, and were given for another one.
+
+    Returns:
+        What the caller records, at the end of its transaction.
+    """
     grants = _in_force().filter(agent=agent, kind=Kind.TOOL_CALL)
     of_tool = grants.annotate(schema=_SCHEMA).filter(tool=tool)
-    _end(list(of_tool.exclude(schema=schema)), _OTHER_SCHEMA, by)
+    return _ended(list(of_tool.exclude(schema=schema)), _OTHER_SCHEMA, by)
 
 
 @transaction.atomic(durable=True)
@@ -326,13 +330,20 @@ def _is_allowed(grant: Grant, present: PolicyRevision) -> bool:
 
 
 def _end(grants: Iterable[Grant], because: str, by: Actor, person: User | None = None) -> None:
-    now, events = database_now(), []
+    if events := _ended(grants, because, by, person):
+        record(by, *events)
+
+
+def _ended(
+    grants: Iterable[Grant], because: str, by: Actor, person: User | None = None
+) -> list[AuditEvent]:
+    now, events = database_now(), list[AuditEvent]()
     for grant in grants:
         Grant.objects.filter(pk=grant.pk, ended_at=None).update(
             ended_at=now, ended_by=person, ended_because=because
         )
         grant.ended_at, grant.ended_by, grant.ended_because = now, person, because
         details = {"because": because, "uses": grant.uses}
-        events.append(AuditEvent(Action.GRANT_ENDED, f"grant:{grant.pk}", grant.digest, details))
-    if events:
-        record(by, *events)
+        subject = f"grant:{grant.pk}"
+        events.append(AuditEvent(Action.GRANT_ENDED, subject, grant.digest, details, by))
+    return events

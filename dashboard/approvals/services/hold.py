@@ -23,7 +23,7 @@ TO_CONFIRM = ("tokens", "roles", "policy", "channels")
 
 
 def place_hold(*, by: User, auth: str, reason: str = "", must_confirm: bool = False) -> Hold:
-    """Stop all approving and starting; doing it again changes nothing.
+    """Stop all approving and starting; of a hold that is active, only ``must_confirm`` changes.
 
     With ``must_confirm``, whoever lifts it has to confirm all of ``TO_CONFIRM``.
 
@@ -35,11 +35,17 @@ def place_hold(*, by: User, auth: str, reason: str = "", must_confirm: bool = Fa
         lock_for_change()
         hold, placed = Hold.objects.get_or_create(
             active=True,
-            defaults={"placed_by": by, "placed_at": database_now(), "reason": reason},
+            defaults={
+                "placed_by": by,
+                "placed_at": database_now(),
+                "reason": reason,
+                "must_confirm": must_confirm,
+            },
         )
-        if must_confirm:
+        if must_confirm and not hold.must_confirm:
             hold.must_confirm = True
             hold.save(update_fields=["must_confirm"])
+            _announce()
         if placed:
             event = AuditEvent(Action.HOLD_PLACED, details={"reason": reason})
             record(Actor.of_user(by.username, auth), event)

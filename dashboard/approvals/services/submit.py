@@ -280,10 +280,11 @@ def _store(
     agent = Actor.of_agent(approval.agent.name, token.prefix)
     has_grants = bool(columns["has_grants"])
     schema = schema_digest(submission.evidence) if submission.tool else ""
+    grant_events = list[AuditEvent]()
     if submission.tool and has_changed(schema, columns["approved_schema"]):
         headed = headed.with_finding(SCHEMA_CHANGED.finding())
         if has_grants:
-            end_grants_of_tool(approval.agent, submission.tool, schema, by=agent)
+            grant_events = end_grants_of_tool(approval.agent, submission.tool, schema, by=agent)
     revision = published_revision(columns["number"], columns["published_at"])
     tool = standing(columns["tool_class"], is_name_classed=bool(columns["name_classed"]))
     if submission.tool and approval.tool is None:
@@ -310,16 +311,17 @@ def _store(
     submitted = AuditEvent(
         Action.APPROVAL_SUBMITTED, str(approval.pk), approval.digest, details, agent
     )
-    _follow(judgement, evaluation, submitted, by_grant=has_grants and not is_stopped)
+    events = (*grant_events, submitted)
+    _follow(judgement, evaluation, events, by_grant=has_grants and not is_stopped)
     return judgement
 
 
 def _follow(
-    judgement: Judgement, evaluation: Evaluation, submitted: AuditEvent, *, by_grant: bool
+    judgement: Judgement, evaluation: Evaluation, begun: tuple[AuditEvent, ...], *, by_grant: bool
 ) -> None:
     """Close a request as the policy says, or by a grant where one may answer, or announce it."""
     policy = Actor(f"policy:{judgement.revision_id}")
-    events = (submitted, judged_event(judgement, evaluation))
+    events = (*begun, judged_event(judgement, evaluation))
     if evaluation.effect is not Effect.REVIEW:
         decision = by_policy(judgement, evaluation, judgement.judged_at)
         close(decision, actor=policy, extra=events)

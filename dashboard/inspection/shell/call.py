@@ -224,6 +224,13 @@ class ShellCall:
         return any(word.opaque for word in self.args)
 
 
+def lines_of(call: ShellCall, stdin: Stdin) -> tuple[int, int]:
+    """Return the lines that an input stands on; those of the command if that is not known."""
+    start, end = call.shell.notes.lines
+    last = stdin.line + (stdin.text or "").count("\n")
+    return (stdin.line, last) if stdin.line else (start, end)
+
+
 def names_input(word: Word) -> bool:
     """Whether a word, as a file, is what the command reads anyway."""
     path = re.sub("^//+", "/", posixpath.normpath(word.text)) if word.text else ""

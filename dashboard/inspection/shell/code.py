@@ -17,12 +17,13 @@ from dashboard.inspection.shell.call import (
     ShellCall,
     Stdin,
     beginnings,
+    lines_of,
     names_input,
 )
 from dashboard.inspection.shell.paths import writing
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 from dashboard.inspection.shell.wrappers import assigning, shows_environment
-from dashboard.inspection.sql import inspect_sql, mentioned
+from dashboard.inspection.sql import inspect_sql
 
 _JQ_ENVIRONMENT = re.compile(r"(?:(?<![\w.$])env\b(?!\s*:)|\$ENV\b)(?:\.(\w+)|\[\"(\w+)\"\])?")
 _JQ_STRINGS = re.compile(rf"{_JQ_ENVIRONMENT.pattern}|\"(?:[^\"\\]|\\.)*\"")
@@ -111,15 +112,8 @@ def _input(call: ShellCall, reader: Callable[[str], None]) -> None:
         return
     if UNKNOWN in stdin.text:
         call.add(NOT_CONSTANT)
-    with call.shell.notes.at(*_lines(call, stdin)):
+    with call.shell.notes.at(*lines_of(call, stdin)):
         reader(stdin.text.replace(UNKNOWN, PLACEHOLDER))
-
-
-def _lines(call: ShellCall, stdin: Stdin) -> tuple[int, int]:
-    start, end = call.shell.notes.lines
-    return (
-        (stdin.line, stdin.line + (stdin.text or "").count("\n")) if stdin.line else (start, end)
-    )
 
 
 def evaluate(call: ShellCall) -> None:
@@ -333,19 +327,6 @@ def without_questions(text: str) -> str:
     return text
 
 
-_STATEMENT = re.compile(
-    r"(?:^|[;)]|\*/)\s*(?:"
-    r"(?:drop|alter|create|truncate)\s+(?:or\s+replace\s+)?(?:table|database|schema|keyspace|view|"
-    r"materialized|index|user|role|function|procedure|trigger|sequence|extension|tablespace)"
-    r"|truncate|delete\s+from|insert\s+(?:into|overwrite)|replace\s+into|merge\s+into"
-    r"|update\s+\S+\s+set|(?:grant|revoke)\s[^;]*\s(?:on|to|from)"
-    r")\s",
-    re.IGNORECASE,
-)
-"""How a statement of SQL begins that changes something."""
-
-_OPTION = re.compile(r"-{1,2}[\w-]+=")
-
 _SQL_RUNS = re.compile(r"--(?:pag|pl|defaults-(?:file|extra)).*")
 """Options of clients that name a program, a library or a file of options."""
 
@@ -374,35 +355,12 @@ def database(call: ShellCall) -> None:
         _read_sql(call, statement.text.replace(UNKNOWN, "NULL"), dialect)
 
 
-def hands_statements(call: ShellCall) -> None:
-    """Read what is SQL, for a program that nobody knows and that may be a database's client.
-
-    What is no statement after all, such as a title, is only searched for what statements say.
-    """
-    for word in call.args:
-        _read_statements(call, _OPTION.sub("", word.text, count=1))
-    if call.stdin and call.stdin.text:
-        with call.shell.notes.at(*_lines(call, call.stdin)):
-            _read_statements(call, call.stdin.text)
-
-
-def _read_statements(call: ShellCall, text: str) -> None:
-    if not _STATEMENT.search(text):
-        return
-    text = text.replace(UNKNOWN, "NULL")
-    found = inspect_sql(text)
-    if any(finding.unseen for finding in found):
-        call.add(*mentioned(text))
-    else:
-        call.shell.notes.adopt(found)
-
-
 def _database_input(call: ShellCall, dialect: str) -> None:
     text = call.stdin.text if call.stdin else None
     if text is None or UNKNOWN in text:
         call.add(_SQL_UNKNOWN)
     if text is not None and call.stdin:
-        with call.shell.notes.at(*_lines(call, call.stdin)):
+        with call.shell.notes.at(*lines_of(call, call.stdin)):
             _read_sql(call, text.replace(UNKNOWN, "NULL"), dialect)
 
 

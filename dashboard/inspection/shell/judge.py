@@ -15,6 +15,7 @@ from dashboard.inspection.notes import doubt, names
 from dashboard.inspection.shell import code, files, services, wrappers
 from dashboard.inspection.shell.call import MAYBE_AN_OPTION, Judge, ShellCall, names_input
 from dashboard.inspection.shell.paths import touching, writing
+from dashboard.inspection.shell.statements import read_statements
 from dashboard.inspection.shell.words import UNKNOWN, Word
 
 _STANDARD_FOLDERS = names(
@@ -164,7 +165,7 @@ def _by_name(call: ShellCall, *, is_file: bool) -> None:
         if any(_NAMES_SHELL.search(word.text) for word in call.args):
             call.add(effects.RUNS_PROGRAM)
         _look_into_words(call)
-        code.hands_statements(call)
+        read_statements(call)
         call.runs_named(call.args)
 
 

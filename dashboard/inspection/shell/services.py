@@ -20,8 +20,8 @@ from dashboard.inspection.shell.call import (
     names_input,
     takes_value,
 )
-from dashboard.inspection.shell.code import hands_statements
 from dashboard.inspection.shell.paths import is_elsewhere, writing
+from dashboard.inspection.shell.statements import read_statements
 from dashboard.inspection.shell.words import PLACEHOLDER, UNKNOWN, Word
 
 _GIT_FORCES = r"-[a-z]*f|--force.*|--mirror|--delete|-d|--prune|\+.*|:.+"
@@ -171,7 +171,7 @@ def asking(call: ShellCall) -> None:
         call.add(effects.UNKNOWN_DESTROYS)
     if _only_tells(call):
         return
-    hands_statements(call)
+    read_statements(call)
     for word in _first_words(call):
         if word.opaque or not word.known:
             call.add(MAYBE_AN_OPTION)

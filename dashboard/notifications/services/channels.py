@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from approval_client.wire import canonical_json, parse_json
@@ -75,21 +76,22 @@ def add_channel(*, kind: str, wish: Wish, by: User | None, auth: str) -> tuple[C
     Raises:
         AddressRefused: Nothing is sent to that address.
         ChannelRefused: Something else of it is wrong.
-        NotAllowed: The person is not an admin.
+        ChangeNotAllowed: The person is not an admin.
     """
     if by is not None:
         _check(by)
     _check_wish(kind, wish)
     salt = new_salt() if KINDS[kind].is_signed else ""
-    channel = Channel.objects.create(
-        kind=kind,
-        salt=salt,
-        fingerprint=fingerprint(salt) if salt else "",
-        after=end_of_log(),
-        changed_by=by,
-        changed_at=database_now(),
-        **_columns(wish),
-    )
+    with _only_one_named(wish.name):
+        channel = Channel.objects.create(
+            kind=kind,
+            salt=salt,
+            fingerprint=fingerprint(salt) if salt else "",
+            after=end_of_log(),
+            changed_by=by,
+            changed_at=database_now(),
+            **_columns(wish),
+        )
     _record(channel, by, auth, Action.CHANNEL_ADDED, **_said(channel))
     return channel, shown(salt) if salt else ""
 
@@ -105,8 +107,8 @@ def change_channel(
 
     Raises:
         ChangedMeanwhile: It was changed since.
-        AddressRefused, ChannelRefused, NotAllowed: As ``add_channel`` does.
-        NotFound: There is no such channel.
+        AddressRefused, ChannelRefused, ChangeNotAllowed: As ``add_channel`` does.
+        ReceiverNotFound: There is no such channel.
     """
     channel = _locked(channel_id, by)
     _check_wish(channel.kind, wish, besides=channel.pk)
@@ -118,7 +120,8 @@ def change_channel(
     for name, value in columns.items():
         setattr(channel, name, value)
     channel.failures, channel.rests_until, channel.quiet_until = 0, None, None
-    _save(channel, by)
+    with _only_one_named(wish.name):
+        _save(channel, by)
     _record(channel, by, auth, Action.CHANNEL_CHANGED, **_said(channel))
     return channel
 
@@ -131,8 +134,8 @@ def switch_channel(*, channel_id: int, on: bool, by: User, auth: str) -> bool:
     from then on, also half time and last minute of what still waits.
 
     Raises:
-        NotAllowed: The person is not an admin.
-        NotFound: There is no such channel.
+        ChangeNotAllowed: The person is not an admin.
+        ReceiverNotFound: There is no such channel.
     """
     channel = _locked(channel_id, by)
     if channel.is_active == on:
@@ -156,8 +159,8 @@ def new_channel_secret(*, channel_id: int, at_once: bool, by: User, auth: str) -
 
     Raises:
         ChannelRefused: Channels of this kind have no secret.
-        NotAllowed: The person is not an admin.
-        NotFound: There is no such channel.
+        ChangeNotAllowed: The person is not an admin.
+        ReceiverNotFound: There is no such channel.
     """
     channel = _locked(channel_id, by)
     if not kind_of(channel.kind).is_signed:
@@ -177,8 +180,8 @@ def try_channel(*, channel_id: int, by: User, auth: str) -> None:
     """Have a message sent that says nothing but that the channel works.
 
     Raises:
-        NotAllowed: The person is not an admin.
-        NotFound: There is no such channel.
+        ChangeNotAllowed: The person is not an admin.
+        ReceiverNotFound: There is no such channel.
         NotSent: The channel is off, or another such message is on its way.
     """
     channel = _locked(channel_id, by)
@@ -191,8 +194,8 @@ def remove_channel(*, channel_id: int, by: User, auth: str) -> None:
     """Remove a channel with its messages. What was waiting is never sent.
 
     Raises:
-        NotAllowed: The person is not an admin.
-        NotFound: There is no such channel.
+        ChangeNotAllowed: The person is not an admin.
+        ReceiverNotFound: There is no such channel.
     """
     channel = _locked(channel_id, by)
     _record(channel, by, auth, Action.CHANNEL_REMOVED, kind=channel.kind)
@@ -242,12 +245,8 @@ def _check_wish(kind: str, wish: Wish, besides: int = 0) -> None:
         raise ChannelRefused("Give the channel a name, in one line. Nothing was changed.")
     if len(wish.name) > LONGEST_NAME:
         raise ChannelRefused(f"A name has at most {LONGEST_NAME} characters. Nothing was changed.")
-    same = Channel.objects.filter(person=None, name=wish.name).exclude(pk=besides)
-    if same.exists():
-        raise ChannelRefused(
-            f"There is a channel called {wish.name} already. Nothing was changed. Choose another "
-            "name."
-        )
+    if _is_taken(wish.name, besides):
+        raise _taken(wish.name)
     if not wish.events or set(wish.events) - set(HOUSE_EVENTS):
         raise ChannelRefused("Choose what is told, from the list. Nothing was changed.")
     if wish.least not in {"", *Severity}:
@@ -255,6 +254,26 @@ def _check_wish(kind: str, wish: Wish, besides: int = 0) -> None:
     if unknown := set(wish.groups) - _groups(wish.groups):
         raise ChannelRefused(f"There is no group called {min(unknown):.80}. Nothing was changed.")
     check_address(kind, wish.address)
+
+
+def _is_taken(name: str, besides: int) -> bool:
+    return Channel.objects.filter(person=None, name=name).exclude(pk=besides).exists()
+
+
+@contextmanager
+def _only_one_named(name: str) -> Iterator[None]:
+    """Write a channel, unless somebody else just gave another one its name."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        raise _taken(name) from error
+
+
+def _taken(name: str) -> ChannelRefused:
+    return ChannelRefused(
+        f"There is a channel called {name} already. Nothing was changed. Choose another name."
+    )
 
 
 def check_address(kind: str, address: str) -> None:

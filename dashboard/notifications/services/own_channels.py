@@ -50,7 +50,7 @@ def add_own(*, person: User, kind: str, address: str, choice: str, auth: str) ->
     Raises:
         AddressRefused: Nothing can be sent to that address.
         ChannelRefused: Something else is wrong; the message says what.
-        NotAllowed: The person has no role.
+        ChangeNotAllowed: The person has no role.
     """
     _locked_person(person)
     check_address(kind, address)
@@ -90,7 +90,7 @@ def send_code_again(*, person: User, channel_id: int, auth: str) -> None:
 
     Raises:
         ChannelRefused: It is proved already, or a code was sent less than a minute ago.
-        NotAllowed, NotFound: As ``change_own``.
+        ChangeNotAllowed, ReceiverNotFound: As ``change_own``.
     """
     channel = _locked(person, channel_id)
     if channel.confirmed_at is not None:
@@ -105,7 +105,7 @@ def confirm_own(*, person: User, channel_id: int, code: str, auth: str) -> None:
 
     Raises:
         CodeRefused: It is not that code, or it is too old, or too many were tried.
-        NotAllowed, NotFound: As ``change_own``.
+        ChangeNotAllowed, ReceiverNotFound: As ``change_own``.
     """
     if not _confirm(person, channel_id, code, auth):  # the count of tries is kept
         raise CodeRefused("This is not the code. Nothing was changed. Look at the newest message.")
@@ -139,8 +139,8 @@ def change_own(*, person: User, channel_id: int, choice: str, auth: str) -> bool
 
     Raises:
         ChannelRefused: There is no such choice.
-        NotAllowed: The person has no role.
-        NotFound: They have no such channel.
+        ChangeNotAllowed: The person has no role.
+        ReceiverNotFound: They have no such channel.
     """
     channel = _locked(person, channel_id)
     _check_choice(choice)
@@ -161,7 +161,7 @@ def try_own(*, person: User, channel_id: int, auth: str) -> None:
     Raises:
         ChannelRefused: The address is not confirmed.
         NotSent: The channel is off, or another such message is on its way.
-        NotAllowed, NotFound: As ``change_own``.
+        ChangeNotAllowed, ReceiverNotFound: As ``change_own``.
     """
     channel = _locked(person, channel_id)
     if channel.confirmed_at is None:
@@ -180,7 +180,7 @@ def switch_own(*, person: User, channel_id: int, on: bool, auth: str) -> bool:
 
     Raises:
         ChannelRefused: It was removed, and there are as many others as there may be.
-        NotAllowed, NotFound: As ``change_own``.
+        ChangeNotAllowed, ReceiverNotFound: As ``change_own``.
     """
     channel = _locked(person, channel_id)
     if channel.is_active == on:
@@ -212,7 +212,7 @@ def remove_own(*, person: User, channel_id: int, auth: str) -> bool:
 
     Raises:
         ChannelRefused: A code was sent there less than a minute ago, and it is not confirmed.
-        NotFound: They have no such channel.
+        ReceiverNotFound: They have no such channel.
     """
     channel = _locked(person, channel_id, decides=False)
     if channel.removed_at is not None:

@@ -47,7 +47,7 @@ def set_webhook(
     Raises:
         AddressRefused: Nothing is sent to that address.
         ChangedMeanwhile: It was changed since it was shown.
-        NotAllowed: The person is not an admin.
+        ChangeNotAllowed: The person is not an admin.
     """
     _check(by)
     checked_url(url)
@@ -89,8 +89,8 @@ def new_secret(*, agent_id: int, at_once: bool, by: User, auth: str) -> str:
         at_once: The earlier one may be known to others: it signs nothing any more.
 
     Raises:
-        NotFound: The agent has no webhook.
-        NotAllowed: The person is not an admin.
+        ReceiverNotFound: The agent has no webhook.
+        ChangeNotAllowed: The person is not an admin.
     """
     webhook = _locked(agent_id, by)
     webhook.earlier_salt = "" if at_once else webhook.salt
@@ -112,8 +112,8 @@ def switch(*, agent_id: int, on: bool, by: User, auth: str) -> bool:
     tells in either case what came of it; on again, one that fails is made again.
 
     Raises:
-        NotFound: The agent has no webhook.
-        NotAllowed: The person is not an admin.
+        ReceiverNotFound: The agent has no webhook.
+        ChangeNotAllowed: The person is not an admin.
     """
     webhook = _locked(agent_id, by)
     if webhook.is_active == on:
@@ -135,9 +135,9 @@ def send_again(*, agent_id: int, delivery_id: UUID, by: User, auth: str) -> Deli
     Where the host asked to be left alone, it waits as all others do.
 
     Raises:
-        NotFound: There is no such delivery of this agent's webhook.
+        ReceiverNotFound: There is no such delivery of this agent's webhook.
         NotSent: It waits to be sent already, or the webhook is off.
-        NotAllowed: The person is not an admin.
+        ChangeNotAllowed: The person is not an admin.
     """
     webhook = _locked(agent_id, by)
     delivery = Delivery.objects.select_for_update().filter(pk=delivery_id, webhook=webhook).first()

@@ -293,7 +293,7 @@ def new_secret(request: PersonRequest, channel_id: int) -> HttpResponse:
         secret = services.new_channel_secret(
             channel_id=channel_id, at_once=at_once, by=request.user, auth=auth(request)
         )
-    except WebhookError as error:
+    except ChannelRefused as error:
         messages.error(request, str(error))
         return redirect("web:channel", channel_id)
     return _show_secret(request, house_channel, secret, overlaps=not at_once)

@@ -13,13 +13,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from dashboard.accounts.models import AgentToken, GroupMapping
 from dashboard.accounts.queries import people
-from dashboard.approvals.errors import NotAllowed, NotConfirmed
+from dashboard.approvals.errors import NotConfirmed
 from dashboard.approvals.queries.hold import active_hold
 from dashboard.approvals.services import lift_hold, place_hold
 from dashboard.notifications.models import Webhook
 from dashboard.notifications.queries import house_channels
 from dashboard.policies.services import current_revision
-from dashboard.web.access import action, admins_only, auth, refused
+from dashboard.web.access import action, admins_only, auth
 from dashboard.web.http import PersonRequest
 
 
@@ -43,10 +43,7 @@ def hold(request: PersonRequest) -> HttpResponse:
     if not form.is_valid():
         status = HTTPStatus.UNPROCESSABLE_ENTITY if form.is_bound else HTTPStatus.OK
         return render(request, "office/hold.html", {**_context(), "form": form}, status=status)
-    try:
-        place_hold(by=request.user, auth=auth(request), reason=form.cleaned_data["reason"])
-    except NotAllowed:
-        return refused(request, "admins")
+    place_hold(by=request.user, auth=auth(request), reason=form.cleaned_data["reason"])
     messages.success(request, "Everything is on hold until an admin lifts it.")
     return redirect("web:hold")
 
@@ -74,8 +71,6 @@ def lift(request: PersonRequest) -> HttpResponse:
     confirmed = request.POST.getlist("confirmed")
     try:
         lifted = lift_hold(by=request.user, auth=auth(request), confirmed=confirmed)
-    except NotAllowed:
-        return refused(request, "admins")
     except NotConfirmed as refusal:
         context = {**_context(), "problem": str(refusal), "confirmed": confirmed}
         status = HTTPStatus.UNPROCESSABLE_ENTITY

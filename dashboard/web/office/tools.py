@@ -18,13 +18,12 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods
 
 from approval_client.wire import parse_json
-from dashboard.approvals.errors import NotAllowed
 from dashboard.approvals.models import Tool
 from dashboard.approvals.queries.tool import ToolCalls, calls_of, tools_like
 from dashboard.approvals.services import ClassChange, class_tools
 from dashboard.policies.rules.rule import ToolClass
 from dashboard.policies.rules.wording import CLASSES
-from dashboard.web.access import admins_only, auth, refused
+from dashboard.web.access import admins_only, auth
 from dashboard.web.drawing.markup import untrusted
 from dashboard.web.http import PersonRequest
 
@@ -131,8 +130,6 @@ def _save(request: PersonRequest) -> HttpResponse:
     except BadClasses as error:
         messages.error(request, str(error))
         return redirect(back)
-    except NotAllowed:
-        return refused(request, "admins")
     for tool in outcome.stale:
         messages.warning(
             request,

@@ -20,11 +20,10 @@ from dashboard.notifications.addresses import LONGEST_URL
 from dashboard.notifications.errors import (
     AddressRefused,
     ChangedMeanwhile,
-    ChangeNotAllowed,
     NotSent,
 )
 from dashboard.notifications.models import Delivery, State, Webhook
-from dashboard.web.access import action, admins_only, auth, refused
+from dashboard.web.access import action, admins_only, auth
 from dashboard.web.drawing import moments
 from dashboard.web.forms import status_of
 from dashboard.web.http import PersonRequest
@@ -108,8 +107,6 @@ def webhook(request: PersonRequest, agent_id: int) -> HttpResponse:
     except AddressRefused as error:
         form.add_error("url", f"{error} Nothing was changed.")
         return _page(request, agent, form=form)
-    except ChangeNotAllowed:
-        return refused(request, "admins")
     if secret:
         return _show(request, hook.agent, secret)
     messages.success(request, "The address is saved. Waiting messages go there, too.")
@@ -123,12 +120,9 @@ def new_secret(request: PersonRequest, agent_id: int) -> HttpResponse:
     agent = get_object_or_404(Agent, pk=agent_id)
     form = NewSecretForm(request.POST)
     at_once = form.is_valid() and form.cleaned_data["at_once"]
-    try:
-        secret = services.new_secret(
-            agent_id=agent_id, at_once=at_once, by=request.user, auth=auth(request)
-        )
-    except ChangeNotAllowed:
-        return refused(request, "admins")
+    secret = services.new_secret(
+        agent_id=agent_id, at_once=at_once, by=request.user, auth=auth(request)
+    )
     return _show(request, agent, secret, overlaps=not at_once)
 
 
@@ -138,10 +132,7 @@ def switch(request: PersonRequest, agent_id: int) -> HttpResponse:
     """Switch a webhook on or off."""
     agent = get_object_or_404(Agent, pk=agent_id)
     on = request.POST.get("on") == "yes"
-    try:
-        services.switch(agent_id=agent.pk, on=on, by=request.user, auth=auth(request))
-    except ChangeNotAllowed:
-        return refused(request, "admins")
+    services.switch(agent_id=agent.pk, on=on, by=request.user, auth=auth(request))
     state = "on. It notifies of decisions from now on." if on else "off. Nothing is sent."
     messages.success(request, f"The webhook is {state}")
     return redirect("web:webhook", agent_id)
@@ -158,8 +149,6 @@ def again(request: PersonRequest, agent_id: int, delivery_id: UUID) -> HttpRespo
         )
     except NotSent as error:
         messages.error(request, str(error))
-    except ChangeNotAllowed:
-        return refused(request, "admins")
     else:
         messages.success(request, _when_sent(delivery.webhook))
     return redirect("web:webhook", agent_id)

@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 
 from dashboard.clock import database_now
+from dashboard.notifications.errors import ChangeNotAllowed
 from dashboard.notifications.models import HOUSE_EVENTS, Channel, Message, NoticeEvent, State
-from dashboard.notifications.services import queue_notices
+from dashboard.notifications.services import channels, queue_notices
 from tests import make
 from tests.web.pages import value_of
 
@@ -109,6 +110,42 @@ def test_a_name_that_is_taken_is_said(admin, mail, read):
     reply = admin.post("/channels/new/email", given)
 
     assert "There is a channel called On call already. Nothing was changed." in read(reply)
+
+
+@pytest.mark.parametrize("path", ["new/email", "{pk}"])
+def test_so_is_a_name_that_somebody_else_takes_at_the_same_time(
+    admin, mail, read, monkeypatch, path
+):
+    monkeypatch.setattr(channels, "_is_taken", lambda *_: False)
+    other = Channel.objects.create(
+        kind="email",
+        name="Night",
+        address="c@example.org",
+        events="[]",
+        groups="[]",
+        after=0,
+        changed_at=database_now(),
+    )
+    wish = {"name": "On call", "address": "b@example.org", **ALL}
+    wish["shown"] = other.changed_at.isoformat()
+    reply = admin.post(f"/channels/{path.format(pk=other.pk)}", wish)
+
+    assert "There is a channel called On call already. Nothing was changed." in read(reply)
+    assert Channel.objects.filter(name="On call").count() == 1
+
+
+def test_who_is_no_admin_any_more_is_told_so_and_changes_nothing(admin, mail, read, monkeypatch):
+    def lose_role(*_):
+        raise ChangeNotAllowed
+
+    monkeypatch.setattr(channels, "_check", lose_role)
+    for path in ("new/email", "{pk}", "{pk}/switch", "{pk}/test", "{pk}/remove", "{pk}/secret"):
+        given = {"name": "On call", "address": "b@example.org", **ALL}
+        reply = admin.post(f"/channels/{path.format(pk=mail.pk)}", given)
+        assert (path, reply.status_code) == (path, 403)
+        assert "This page is for admins. Nothing was done." in read(reply)
+
+    assert Channel.objects.get() == mail
 
 
 def test_an_address_that_is_left_empty_is_kept(admin, webhook):
