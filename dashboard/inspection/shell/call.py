@@ -226,9 +226,9 @@ class ShellCall:
 
 def lines_of(call: ShellCall, stdin: Stdin) -> tuple[int, int]:
     """Return the lines that an input stands on; those of the command if that is not known."""
-    start, end = call.shell.notes.lines
-    last = stdin.line + (stdin.text or "").count("\n")
-    return (stdin.line, last) if stdin.line else (start, end)
+    if not stdin.line:
+        return call.shell.notes.lines
+    return stdin.line, stdin.line + (stdin.text or "").count("\n")
 
 
 def names_input(word: Word) -> bool:
