@@ -345,6 +345,8 @@ def _read_twice(part: Part, languages: tuple[str, str], where: str) -> list[Find
     if our_spelling(also) == "sql" and _is_no_statement(text):
         return reading
     second_reading = inspect_code(_asked(text, also), also, block=number, folder=where)
+    if not our_spelling(also):
+        return list(dict.fromkeys([*reading, *second_reading]))
     is_plain = not _HIDES.search(text) and not (
         "sql" in (our_spelling(language), our_spelling(also)) and _SQL_COMMENT.search(text)
     )

@@ -6,6 +6,7 @@ names a part by its number, and the page finds the same part under it.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -82,6 +83,26 @@ _LIKE_CODE = re.compile(r"[\n=(;{`]")
 _NAMES_CODE = _SHELL | _SQL | _PYTHON | _CODE
 _READ = names("python sql bash powershell batch")
 _LANGUAGE = names("language lang runtime interpreter kernel")
+_ALSO_LANGUAGE = names("""
+    programming_language code_language script_language language_name language_id lang_id
+    kernel_name kernelspec kernel_spec
+""")
+"""Names beside those of ``_LANGUAGE`` that say a language, whatever their value is."""
+
+_PERHAPS_LANGUAGE = names("""
+    cell_type code_type script_type source_type type syntax engine executor shell target_language
+    source_language
+""")
+"""Names that say as often something else: they count where the value is a language we read."""
+
+_ON_FILE = names("path file file_path filename file_name name entrypoint entry_point main")
+_VERSION = re.compile(r"[-_ ]?[\d.]+(?:x|-dbg)?$")
+_NO_CHOICE = names("auto default detect any none null code markdown raw")
+_SEVERAL = "several languages"
+"""What code is in of which more than two languages are said, or one that we do not know."""
+
+_MOST_OPTIONS = 3  # objects in one another
+_MOST_JSON = 20_000  # characters of a text that may be options in JSON
 _ASIDE = names("cwd path file_path filename workdir working_directory description title timeout")
 _TOOL_WORDS = {
     "python": names("python ipython jupyter notebook pandas repl python3"),
@@ -122,7 +143,8 @@ class Part(NamedTuple):
         language: What it is in, as far as anything tells; an agent's spelling perhaps.
         is_code: Whether it is taken for something that would be run.
         also: What it may be in as well: the name of an argument says one language, and the tool
-            or a member beside it another one. None if they agree.
+            or a member beside it another one. None if they agree. Of more than two, or of one
+            that we do not know, it is no language of ours.
         is_variable: Whether it is the value of a variable, which only its tool may run.
     """
 
@@ -146,7 +168,7 @@ class _Found(NamedTuple):
 
 def parts_of_call(tool: str, arguments: Mapping[str, Any]) -> list[Part]:
     """Return every text among the arguments of a tool, in the order of canonical JSON."""
-    texts = _walk(arguments, _language_of(tool), "", ())
+    texts = _walk(arguments, _said_of(tool), "", ())
     is_edited = is_editor(tool) and any(paths(arguments))
     return _numbered(_edit(text) if is_edited else text for text in texts)
 
@@ -317,26 +339,51 @@ def _language_of(tool: str) -> str | None:
     return None if tool_words.isdisjoint(_ASKS) else _PERHAPS_SQL
 
 
-def _walk(
-    value: Any, language: str | None, name: str, place: Place, *, in_environment: bool = False
-) -> Iterator[_Found]:
+class _Around(NamedTuple):
+    """What stands around a text, and above it.
+
+    Attributes:
+        language: What the tool, or the nearest member, says that code is in.
+        claims: All that the tool and members say of it, in our spelling; ``""`` is a language that
+            we do not know.
+        in_environment: Whether it stands among the variables of an environment.
+    """
+
+    language: str | None
+    claims: frozenset[str]
+    in_environment: bool = False
+
+
+def _said_of(tool: str) -> _Around:
+    language = _language_of(tool)
+    return _Around(language, frozenset(names(our_spelling(language))))
+
+
+def _walk(value: Any, around: _Around, name: str, place: Place) -> Iterator[_Found]:
     """Walk through arguments.
 
     Args:
-        language: What the tool, or a member beside this one, says that code is in.
+        around: What is said of the code in them.
         name: The nearest key above ``value``, in one spelling.
-        in_environment: Whether it stands among the variables of an environment.
     """
+    language = around.language
     if isinstance(value, str):
-        is_variable = in_environment and name not in _NAMES_CODE
-        yield _found(place, value, language, name)._replace(is_variable=is_variable)
+        is_variable = around.in_environment and name not in _NAMES_CODE
+        text = _in_all(_found(place, value, language, name), name, around.claims)
+        yield text._replace(is_variable=is_variable)
     elif isinstance(value, Mapping):
         spelled = {key: words(key) for key in sorted(value)}
-        spelling = next((value[key] for key, word in spelled.items() if word in _LANGUAGE), None)
-        inner = spelling if isinstance(spelling, str) and our_spelling(spelling) else language
+        certain = [
+            text
+            for key, word in spelled.items()
+            if word in _LANGUAGE
+            for text in _chosen(value[key], is_certain=True)
+        ]
+        claims = around.claims | {our_spelling(spelling) for spelling in _spellings(value)}
+        inner = next(filter(our_spelling, certain), language)
         for key, word in spelled.items():
-            inside = in_environment or word in _ENVIRONMENT
-            yield from _walk(value[key], inner, word, (*place, key), in_environment=inside)
+            inside = around.in_environment or word in _ENVIRONMENT
+            yield from _walk(value[key], _Around(inner, claims, inside), word, (*place, key))
     elif isinstance(value, list | tuple):
         is_line = name in _WORD_LISTS or _OF_SHELL.fullmatch(name) is not None
         if is_line and value and all(isinstance(item, str) for item in value):
@@ -344,17 +391,86 @@ def _walk(
                 "sql",
                 "python",
             )  # a statement, quoted by join
-            yield _found(place, value[0] if is_one else shlex.join(value), language, name)
+            line = value[0] if is_one else shlex.join(value)
+            yield _in_all(_found(place, line, language, name), name, around.claims)
             return
         for index, item in enumerate(value):
-            yield from _walk(item, language, name, (*place, index), in_environment=in_environment)
+            yield from _walk(item, around, name, (*place, index))
+
+
+def _spellings(value: Any, depth: int = 0) -> Iterator[str]:
+    """Return what the members of an object say of the language of the code beside them.
+
+    Options count that stand in an object of their own, also as JSON in a text; not what stands
+    beside other code.
+    """
+    if depth > _MOST_OPTIONS:
+        return
+    if isinstance(value, str) and value.lstrip().startswith("{") and len(value) <= _MOST_JSON:
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return
+    if not isinstance(value, Mapping):
+        return
+    for key in sorted(value):
+        name, inner = words(key), value[key]
+        yield from _said_by(name, inner)
+        is_object = isinstance(inner, str | Mapping) and name not in _NAMES_CODE
+        if is_object and not (isinstance(inner, Mapping) and _has_code(inner)):
+            yield from _spellings(inner, depth + 1)
+
+
+def _said_by(name: str, value: Any) -> Iterator[str]:
+    if name in _LANGUAGE | _ALSO_LANGUAGE:
+        yield from _chosen(value, is_certain=name != "runtime" or isinstance(value, str))
+    elif name in _PERHAPS_LANGUAGE:
+        yield from _chosen(value, is_certain=False)
+    elif name in _ON_FILE and isinstance(value, str) and "." in value:
+        yield from _chosen(value.rpartition(".")[2], is_certain=False)
+
+
+def _has_code(value: Mapping[str, Any]) -> bool:
+    return any(words(key) in _NAMES_CODE for key in value)
+
+
+def _chosen(value: Any, *, is_certain: bool) -> Iterator[str]:
+    """Return which languages a value says; what we do not know only where it is certainly one."""
+    for spelling in _strings(value):
+        language = _plain_language(spelling)
+        if our_spelling(language) in _READ or (is_certain and language not in _NO_CHOICE):
+            yield spelling if our_spelling(spelling) else language
+    if is_certain and isinstance(value, int | float) and not isinstance(value, bool):
+        yield _SEVERAL
+
+
+def _plain_language(spelling: str) -> str:
+    """Return a language without the folder of its program and its version: ``/bin/bash5``."""
+    program = spelling.strip().lower().replace("\\", "/").rpartition("/")[2]
+    return _VERSION.sub("", program.removesuffix(".exe")) or "none"
+
+
+def _in_all(text: _Found, name: str, claims: frozenset[str]) -> _Found:
+    """Return a text with what else it may be in by all that is said of it.
+
+    A command may have a language beside it that is the one of the program it starts.
+    """
+    if not text.is_code:
+        return text
+    own = {our_spelling(text.language)} | ({our_spelling(text.also)} if text.also else set())
+    is_by_name = _is_command(name) or name in _SQL_CERTAIN
+    others = {claim for claim in claims - own if claim in _READ or not is_by_name}
+    if not others or text.language is None:
+        return text
+    is_one = len(others) == 1 and text.also is None
+    return text._replace(also=next(iter(others)) or _SEVERAL if is_one else _SEVERAL)
 
 
 def _found(place: Place, text: str, language: str | None, name: str) -> _Found:
     if language == _PERHAPS_SQL:
         is_search = _SEARCH.fullmatch(text) and not _ACTS.search(text)
         language = None if is_search else "sql"
-    if name in _ASIDE or name in _LANGUAGE:
+    if name in _ASIDE | _LANGUAGE | _ALSO_LANGUAGE:
         return _Found(place, text)
     if script := _script(name, text):
         return _named(place, text, script, language)

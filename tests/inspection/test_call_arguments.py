@@ -29,6 +29,91 @@ def test_a_tool_that_reads_from_one_is_known_too(tool):
     assert report_on(tool, {}).names == {"control-system-read"}
 
 
+TWO_LANGUAGES = '""":"\nrm -rf /srv/data\n":"""\n'
+"""One string to Python, and a command in quotes of a shell."""
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("run_code", {"interpreter": "python", "language": "bash"}),
+        ("run_code", {"lang": "python", "language": "bash"}),
+        ("run_code", {"Language": "python", "language": "bash"}),
+        ("run_code", {"language": "python", "runtime": "bash"}),
+        ("run_code", {"language": "python", "programming_language": "bash"}),
+        ("run_code", {"language": "python", "cell_type": "bash"}),
+        ("run_code", {"language": "python", "options": {"language": "bash"}}),
+        ("run_code", {"language": "python", "runtime": {"language": "bash"}}),
+        ("run_code", {"language": "python", "config": '{"language": "bash"}'}),
+        ("run_code", {"language": "python", "file_path": "main.sh"}),
+        (
+            "run_code",
+            {"language": "python", "files": [{"path": "main.sh", "code": TWO_LANGUAGES}]},
+        ),
+        ("python_exec", {"language": ["bash"]}),
+        ("python_exec", {"language": "bash5"}),
+        ("python_exec", {"language": "/bin/bash"}),
+        ("python_exec", {"kernel_name": "bash"}),
+        ("python_exec", {"shell": "/bin/bash"}),
+        ("jupyter_execute", {"kernel": "bash"}),
+    ],
+)
+def test_code_is_read_in_each_language_that_its_call_says(tool, arguments):
+    report = report_on(tool, {"code": TWO_LANGUAGES, **arguments})
+
+    assert "recursive-delete" in report.names
+    assert set(report.languages) == {"python", "bash"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"language": "python", "language_id": 46},
+        {"language": "python", "kernel": "ir"},
+        {"language": "python", "runtime": "nodejs18.x"},
+        {"language": "python", "interpreter": "brainfuck"},
+        {"language": "python", "lang": "bash", "kernel": "powershell"},
+    ],
+)
+def test_code_in_a_language_that_nobody_can_say_is_in_doubt(arguments):
+    report = report_on("run_code", {"code": "print(1)", **arguments})
+
+    assert "not-inspected" in report.names
+    assert set(report.languages) != {"python"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("run_code", {"language": "Python3.11", "runtime": "python"}),
+        ("run_code", {"language": "python", "runtime": 60, "timeout": 3}),
+        ("run_code", {"language": "python", "type": "script", "path": "a.py"}),
+        ("run_code", {"language": "python", "kernel": None, "lang": "auto"}),
+        ("run_code", {"language": "python", "description": "as bash does", "name": "a.b"}),
+        ("jupyter_execute", {"cell_type": "code", "kernel_name": "python3"}),
+        ("python_exec", {"cells": [{"language": "python", "code": "x = [1]"}]}),
+    ],
+)
+def test_one_language_that_is_said_twice_is_one(tool, arguments):
+    report = report_on(tool, {"code": "print(1 + 1)\nx = [1]\n", **arguments})
+
+    assert (report.names, set(report.languages)) == (set(), {"python"})
+
+
+def test_the_name_of_another_language_beside_a_command_is_no_doubt():
+    report = report_on("run", {"command": "ls", "runtime": "node"})
+
+    assert (report.names, report.languages) == (set(), ("bash",))
+
+
+def test_options_within_options_without_end_are_not_followed():
+    options = {"language": "bash"}
+    for _ in range(200):
+        options = {"options": options}
+
+    assert report_on("python_exec", {"code": "print(1)", "options": options}).names == set()
+
+
 @pytest.mark.parametrize("key", ["command", "cmd", "bash", "Command", "shellCommand"])
 def test_a_command_is_read_as_a_shell_reads_it(key):
     report = report_on("anything", {key: "rm -rf /srv"})

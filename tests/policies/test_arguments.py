@@ -37,6 +37,21 @@ def test_a_star_is_any_key_or_position():
     assert both(given, "*.*.name", "glob", "?") == (True, True)
 
 
+@pytest.mark.parametrize(
+    ("test", "value", "argument"),
+    [
+        ("matches", r"rm\s+-rf", ["rm", "-rf", "/srv"]),
+        ("matches", r"rm\s+-rf", '["rm", "-rf", "/srv"]'),
+        ("glob", "rm *", ["rm", "x"]),
+        ("glob", "rm *", "rm\tx"),
+        ("glob", "rm *", "rm\n  x"),
+        ("equals", "rm x", "rm\u200b  x"),
+    ],
+)
+def test_words_of_a_command_and_blanks_between_them_make_no_difference(test, value, argument):
+    assert both({"command": argument}, "command", test, value) == (True, False)
+
+
 def test_an_approving_rule_wants_nothing_to_be_missing():
     assert both('[{"name": "x"}, {}]', "*.name", "equals", "x") == (True, False)
 

@@ -239,6 +239,25 @@ def test_a_pattern_is_also_looked_for_in_each_value_and_in_json_within_it(patter
     assert not matches(call({"q": "SELECT 1"}), "reject", content_matches=pattern)
 
 
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        (Kind.TOOL_CALL, {"tool": "run", "arguments": {"q": "dr\u200bop table x"}}),
+        (Kind.TOOL_CALL, {"tool": "run", "arguments": {"words": ["drop", "table", "x"]}}),
+        (Kind.TOOL_CALL, {"tool": "run", "arguments": {"q": '["drop", "table", "x"]'}}),
+        (Kind.CODE, {"code": "print(1)\ndrop\u200b table x\n"}),
+    ],
+)
+def test_what_is_hidden_or_cut_into_words_does_not_pass_a_pattern(kind, content):
+    assert matches(question(kind, content), "reject", content_matches="drop table")
+
+
+def test_of_code_without_hidden_characters_nothing_else_is_looked_at():
+    asked = question(Kind.CODE, {"code": "print(1)\nimport os\nx = 1\n"})
+
+    assert not matches(asked, "reject", content_matches="^import os$")
+
+
 def test_more_values_than_are_looked_at_count_as_a_match():
     assert matches(call({"rows": [1] * 6000}), "reject", content_matches="DROP")
     assert not matches(call({"rows": [1] * 4000}), "reject", content_matches="DROP")

@@ -43,6 +43,7 @@ from dashboard.policies.rules.readings import (
     leaves,
     may_be_truth,
     numbers_in,
+    with_single_blanks,
     without_hidden,
 )
 from dashboard.policies.rules.rule import Argument
@@ -344,7 +345,7 @@ def _test_of(
     def may_be_read(part: Any) -> bool:
         if may_pass(part):
             return True
-        text = without_hidden(part) if isinstance(part, str) else part
+        text = with_single_blanks(without_hidden(part)) if isinstance(part, str) else part
         return text != part and may_pass(text)
 
     def _may_within(argument: Any) -> bool:

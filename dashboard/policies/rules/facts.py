@@ -10,7 +10,7 @@ from typing import Any
 
 from approval_client.wire import Kind, canonical_json
 from dashboard.inspection.findings import Finding, Report, Unseen
-from dashboard.policies.rules.readings import leaves
+from dashboard.policies.rules.readings import leaves, without_hidden
 from dashboard.policies.rules.rule import ToolClass
 
 PYTHON = "python"
@@ -90,15 +90,16 @@ class Facts:
     def values(self) -> bytes | None:
         """The texts of a content that is JSON, also those within texts that are JSON, in lines.
 
-        Empty for code; None where there are too many to look at.
+        Those that hold hidden characters stand there once more without them; of code nothing
+        else does. None where there are too many to look at.
         """
-        if self.whole is not self.canonical:
-            return b""
-        parts = leaves(self.question.content)
+        is_code = self.whole is not self.canonical
+        parts = [self.question.content["code"]] if is_code else leaves(self.question.content)
         if parts is None:
             return None
-        texts = (part for part in parts if isinstance(part, str))
-        return "\n".join(texts).encode(errors="replace")
+        texts = [part for part in parts if isinstance(part, str)]
+        plain = [text for part in texts if (text := without_hidden(part)) != part]
+        return "\n".join(plain if is_code else texts + plain).encode(errors="replace")
 
     @cached_property
     def tool(self) -> Any:

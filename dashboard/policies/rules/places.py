@@ -39,12 +39,18 @@ _ADDRESS = re.compile(
 )
 _USER_TO_SOME = re.compile(r"[?#][^/]*@")  # old programs take what follows for the host
 _SECOND_ADDRESS = re.compile(r"[,;|](?:[A-Za-z][A-Za-z0-9+.-]*:|//|[A-Za-z0-9-]+\.[A-Za-z]{2})")
-_PAIR = r"[\w.~$%\[\]-]+="
-_SIGN_OF_SHELL = re.compile(r"[`|<>{}\"]|\$\(")
-"""No address has them: a shell would run a command there."""
+_SIGN_OF_SHELL = re.compile(r"[`|<>{}\"]|\$(?![a-z]+=)|(?<![?&])\$")
+"""A shell would run a command there, or put in a variable: ``$IFS`` is a blank. Only addresses of
+OData have ``?$filter=`` and the like."""
 
-_SECOND_COMMAND = re.compile(rf"'|[;&](?!{_PAIR})")
-"""What a shell may take for more than an address; not ``&c=d`` and ``;jsessionid=1``."""
+_SECOND_COMMAND = re.compile(
+    r"'|[;&](?!\$?[\w.~%\[\]-]+=)|&[^=&]*%[a-z_(][^%=&]*%|&(?:del|erase|rd|rmdir|cmd|powershell|pwsh"
+    r"|mshta|rundll32|regsvr32|certutil|bitsadmin|schtasks|taskkill|shutdown|wmic|cscript|wscript"
+    r"|msiexec|diskpart|takeown|icacls|reg|xcopy|robocopy)(?:\.exe)?=",
+    re.IGNORECASE,
+)
+"""What a shell may take for more than an address; not ``&c=d`` and ``;jsessionid=1``. That of
+Windows takes ``=`` for a blank, so ``&rmdir=/s`` is a command there."""
 
 _ODD_PATH = re.compile(r"(?:^|/)\.\.(?:[/;]|$)|//|[\\\x00-\x1f\x7f]")
 _OF_WEB = frozenset(["http", "https", "ws", "wss"])

@@ -24,6 +24,7 @@ MOST_LEAVES = 5_000
 _LONGEST_FOLDED = 10_000  # characters; names are shorter
 _PIECE = 128  # characters: to normalise a long row of marks takes its square
 _BLANKS = " \t\r\n\f\v\xa0\ufeff"
+_ROW_OF_BLANKS = re.compile(r"\s+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _JOINTS = str.maketrans(dict.fromkeys("-. ", "_"))
 _LONGEST_SPELLING = 400
@@ -63,13 +64,18 @@ def without_hidden(text: str) -> str:
     return replaced(text, lambda run, _: "".join(filter(_is_blank, run)))
 
 
+def with_single_blanks(text: str) -> str:
+    """Return a text as those read it to whom all blanks in a row are one."""
+    return _ROW_OF_BLANKS.sub(" ", text)
+
+
 def _is_blank(character: str) -> bool:
     return character in " \t\r\n" or unicodedata.category(character) == "Zs"
 
 
 def spelling(name: str) -> str:
     """Return a name as those read it who mind no spelling: ``deleteFile`` as ``delete_file``."""
-    return with_joints(name.strip(_BLANKS)).strip("_:/()")[:_LONGEST_SPELLING]
+    return with_joints(without_hidden(name).strip(_BLANKS)).strip("_:/()")[:_LONGEST_SPELLING]
 
 
 def with_joints(text: str) -> str:
@@ -130,6 +136,8 @@ def tool_readings(tool: str) -> tuple[str, ...]:
 def leaves(value: Any) -> list[Any] | None:
     """Return a value and all within it, names too, also within texts that are JSON.
 
+    The texts of a list stand there as one too: many programs take a command word by word.
+
     Returns:
         None where there are more than ``MOST_LEAVES``, lists and objects too, or too deep for us.
     """
@@ -142,6 +150,8 @@ def leaves(value: Any) -> list[Any] | None:
             return None
         if not isinstance(part, dict | list):
             parts.append(part)
+        elif len(part) > 1 and isinstance(part, list) and all(isinstance(t, str) for t in part):
+            parts.append(" ".join(part))
         pending += inner
         if len(parts) + len(pending) > MOST_LEAVES:
             return None
