@@ -457,13 +457,13 @@ def _in_all(text: _Found, name: str, claims: frozenset[str]) -> _Found:
     """
     if not text.is_code:
         return text
-    own = {our_spelling(text.language)} | ({our_spelling(text.also)} if text.also else set())
+    languages = {our_spelling(text.language)} | ({our_spelling(text.also)} if text.also else set())
     is_by_name = _is_command(name) or name in _SQL_CERTAIN
-    others = {claim for claim in claims - own if claim in _READ or not is_by_name}
-    if not others or text.language is None:
+    rivals = {claim for claim in claims - languages if claim in _READ or not is_by_name}
+    if not rivals or text.language is None:
         return text
-    is_one = len(others) == 1 and text.also is None
-    return text._replace(also=next(iter(others)) or _SEVERAL if is_one else _SEVERAL)
+    is_one = len(rivals) == 1 and text.also is None
+    return text._replace(also=next(iter(rivals)) or _SEVERAL if is_one else _SEVERAL)
 
 
 def _found(place: Place, text: str, language: str | None, name: str) -> _Found:
