@@ -17,6 +17,11 @@ def is_behind(now: datetime, latest_at: datetime | None) -> bool:
     return latest_at is not None and latest_at - now > CLOCKS_DIFFER_BY
 
 
+def written(at: datetime) -> str:
+    """Return a moment as our JSON has it: ``2026-03-04T12:00:00.000000Z``."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
 def database_now() -> datetime:
     """Return the moment at which this is called, by the database's clock where it has a good one.
 

@@ -48,7 +48,8 @@ from django.utils import timezone
 from dashboard.accounts import tokens
 from dashboard.accounts.models import User
 from dashboard.accounts.services.agents import create_agent
-from dashboard.accounts.services.people import OPERATOR, create_person
+from dashboard.audit.services import OPERATOR
+from dashboard.accounts.services.people import create_person
 from dashboard.management.prepare import prepare
 
 def sign_in(name):

@@ -17,13 +17,13 @@ logger = logging.getLogger("approval_client")
 
 
 @contextmanager
-def conversation(name: str = "approval") -> Iterator[Mapping[str, str]]:
+def conversation() -> Iterator[Mapping[str, str]]:
     """Give the headers that put calls into one span, which ends with this; without a tracer, none.
 
     The span is not made the current one: whatever hosts an agent may end a conversation in another
     context than it began in.
     """
-    span, headers = _begin(name)
+    span, headers = _begin()
     try:
         yield headers
     finally:
@@ -31,13 +31,15 @@ def conversation(name: str = "approval") -> Iterator[Mapping[str, str]]:
             _end(span, sys.exc_info()[0])
 
 
-def _begin(name: str) -> tuple[Any, dict[str, str]]:
+def _begin() -> tuple[Any, dict[str, str]]:
     trace: Any = sys.modules.get("opentelemetry.trace")
     if trace is None:
         return None, {}
     try:
         w3c: Any = import_module("opentelemetry.trace.propagation.tracecontext")
-        span = trace.get_tracer("approval_client").start_span(name, kind=trace.SpanKind.CLIENT)
+        span = trace.get_tracer("approval_client").start_span(
+            "approval", kind=trace.SpanKind.CLIENT
+        )
         headers: dict[str, str] = {}
         # Nothing else of the context, such as baggage, is the dashboard's business.
         propagator = w3c.TraceContextTextMapPropagator()

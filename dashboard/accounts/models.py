@@ -17,6 +17,9 @@ plain_name = RegexValidator(
 )
 
 
+ROLES = ("reviewer", "admin", "auditor")
+
+
 class UserManager(BaseUserManager["User"]):
     """Makes people, for Django's own commands; pages use the services."""
 
@@ -58,6 +61,11 @@ class User(AbstractBaseUser):
 
     def __str__(self) -> str:
         return self.username
+
+    @property
+    def roles(self) -> list[str]:
+        """The names of the roles that a person has."""
+        return [role for role in ROLES if getattr(self, f"is_{role}")]
 
 
 class Group(models.Model):

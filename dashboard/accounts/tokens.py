@@ -39,7 +39,7 @@ def issue(
     secret = PREFIX + secrets.token_urlsafe(32)
     with transaction.atomic():
         if not Agent.objects.select_for_update().get(pk=agent.pk).is_active:
-            raise Retired(f"The agent {agent.name!r} is retired. No token was issued.")
+            raise Retired(f"The agent {agent.name!r} is deactivated. No token was issued.")
         token = AgentToken.objects.create(
             agent=agent,
             prefix=secret[:_SHOWN],

@@ -12,19 +12,20 @@ from approval_client.wire import OutcomeState, Status, canonical_json, parse_jso
 from dashboard.approvals.models import ApprovalRequest, Decision, Recall
 from dashboard.approvals.queries.agent import Answerable
 from dashboard.approvals.rules.recall import recall_of, said
+from dashboard.clock import written
 
 
 def answer(answerable: Answerable) -> dict[str, Any]:
     """Describe a request; touches no database."""
     approval, judgement, outcomes = answerable
-    reported = {outcome.state: _iso(outcome.reported_at) for outcome in outcomes}
+    reported = {outcome.state: written(outcome.reported_at) for outcome in outcomes}
     return {
         "id": str(approval.pk),
         "digest": approval.digest,
         "version": approval.version,
-        "now": _iso(datetime.now(UTC)),
-        "submitted_at": _iso(approval.submitted_at),
-        "expires_at": _iso(approval.expires_at),
+        "now": written(datetime.now(UTC)),
+        "submitted_at": written(approval.submitted_at),
+        "expires_at": written(approval.expires_at),
         "review_url": f"{settings.PUBLIC_URL}/approvals/{approval.pk}",
         "policy": {"revision": judgement.revision_id, "trace": json.loads(judgement.trace)},
         **_standing(approval),
@@ -45,14 +46,14 @@ def closed(pending: bytes, approval: ApprovalRequest) -> bytes:
     changed = {
         **_standing(approval),
         "version": approval.version,
-        "now": _iso(datetime.now(UTC)),
+        "now": written(datetime.now(UTC)),
     }
     return canonical_json({**parse_json(pending), **changed}).encode()
 
 
 def still(answer: bytes) -> bytes:
     """Return an answer again that has not changed but for the time."""
-    return canonical_json({**parse_json(answer), "now": _iso(datetime.now(UTC))}).encode()
+    return canonical_json({**parse_json(answer), "now": written(datetime.now(UTC))}).encode()
 
 
 def _standing(approval: ApprovalRequest) -> dict[str, Any]:
@@ -73,9 +74,9 @@ def _taken_back(approval: ApprovalRequest, recall: Recall) -> dict[str, Any]:
         "source": recall.source,
         "reason": said(recall),
         "decided_by": recall.person.username,
-        "decided_at": _iso(recall.taken_back_at),
+        "decided_at": written(recall.taken_back_at),
         "digest": approval.digest,
-        "valid_until": _iso(recall.taken_back_at),
+        "valid_until": written(recall.taken_back_at),
         "grant": None,
         "taken_back": True,
     }
@@ -88,15 +89,11 @@ def _decision(decision: Decision) -> dict[str, Any]:
         "source": decision.source,
         "reason": decision.reason,
         "decided_by": person.username if person else None,
-        "decided_at": _iso(decision.decided_at),
+        "decided_at": written(decision.decided_at),
         "digest": decision.digest,
-        "valid_until": _iso(decision.valid_until) if decision.valid_until else None,
+        "valid_until": written(decision.valid_until) if decision.valid_until else None,
         "grant": decision.grant_id,
         # Numbers in it keep their digits, or its digest would be another one's.
         **({"content": parse_json(decision.edit.content)} if decision.edit else {}),
         **({"steps": json.loads(decision.steps)} if decision.has_steps else {}),
     }
-
-
-def _iso(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -53,6 +53,10 @@ class Actor(NamedTuple):
         return cls(agent_name(name), f"token:{prefix}")
 
 
+OPERATOR = Actor("operator", "command")
+"""Whoever may run commands on the server."""
+
+
 class AuditEvent(NamedTuple):
     """Something to record.
 

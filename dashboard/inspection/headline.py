@@ -213,13 +213,13 @@ def _phrase(finding: Finding, text: str) -> Phrase:
 # --- what the agent wrote ------------------------------------------------------------------------
 
 
-def _quote(text: str, longest: int = LONGEST) -> Quote:
+def _quote(text: str) -> Quote:
     """Take the beginning of a line; a secret that the cut would shorten still is one."""
     text = text[:_LOOKED_AT]
     masks = candidates(text)
-    if len(text) <= longest:
+    if len(text) <= LONGEST:
         return Quote(text, tuple(masks))
-    end = next((start for start, stop in masks if start < longest < stop), longest)
+    end = next((start for start, stop in masks if start < LONGEST < stop), LONGEST)
     return Quote(f"{text[:end]}…", _clipped(masks, end))
 
 
@@ -499,8 +499,10 @@ def _value(text: str, name: str) -> Quote:
 
 # --- plans and memories --------------------------------------------------------------------------
 
-_WHO = ("capability", "tool", "agent")
-_WHAT = ("task_objective", "objective", "task", "goal", "description", "title")
+STEP_CAPABILITY = ("capability", "tool", "agent")
+"""The members that say who does a step; the first that is there counts."""
+
+STEP_OBJECTIVE = ("task_objective", "objective", "task", "goal", "description", "title")
 
 
 def _plan(content: Mapping[str, Any], report: Report) -> Headline:
@@ -510,8 +512,8 @@ def _plan(content: Mapping[str, Any], report: Report) -> Headline:
         return Headline(kind=Kind.PLAN, **facts)
     if not steps:
         return Headline(kind=Kind.PLAN, steps=0, **facts)
-    ends = _texts(steps[-1], (*_WHO, *_WHAT))
-    begins = _texts(steps[0], _WHAT)[:1] + _texts(steps[0], _WHO)[:1]
+    ends = _texts(steps[-1], (*STEP_CAPABILITY, *STEP_OBJECTIVE))
+    begins = _texts(steps[0], STEP_OBJECTIVE)[:1] + _texts(steps[0], STEP_CAPABILITY)[:1]
     begins = begins or _texts(steps[0], tuple(steps[0]))[:1]
     first_step = " · ".join(begins) or json.dumps(steps[0], ensure_ascii=False)
     return Headline(

@@ -386,4 +386,4 @@ class Hub:
         try:
             await work
         except Exception as error:  # noqa: BLE001 - whatever it is, the next tick comes
-            trouble(log, f"The hub failed at one thing and tries again within {TICK_S} s", error)
+            trouble(log, "The hub failed at one thing. It goes on, and tries again later", error)

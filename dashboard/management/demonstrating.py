@@ -14,8 +14,8 @@ from django.conf import settings
 from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, AgentToken
 from dashboard.accounts.services.agents import create_agent
-from dashboard.accounts.services.people import OPERATOR
 from dashboard.approvals.services import revoke_token
+from dashboard.audit.services import OPERATOR
 from dashboard.notifications.queries import house_channels
 from dashboard.notifications.services import Wish, add_channel
 
@@ -29,7 +29,7 @@ def issue_demo_token() -> tuple[AgentToken, str]:
     """Return a new token of the demo agent; earlier ones end, and what they asked is closed.
 
     Raises:
-        AccountError: Somebody retired the demo agent.
+        AccountError: Somebody deactivated the demo agent.
     """
     agent = Agent.objects.filter(name=DEMO_AGENT).first()
     agent = agent or create_agent(name=DEMO_AGENT, by=OPERATOR)

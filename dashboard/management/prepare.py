@@ -23,10 +23,11 @@ from dashboard.accounts import tokens
 from dashboard.accounts.models import Agent, User
 from dashboard.accounts.queries import admins, nobody_ever_signed_in
 from dashboard.accounts.services.agents import create_agent
-from dashboard.accounts.services.people import OPERATOR, create_first_person
+from dashboard.accounts.services.people import create_first_person
 from dashboard.accounts.services.signing_in import make_link
 from dashboard.approvals import guards
 from dashboard.approvals.rules.readiness import newer_migrations, obstacles
+from dashboard.audit.services import OPERATOR
 from dashboard.cookies import cookie_names
 from dashboard.management.preflight import CannotStart, key_file_doubt, make_data_dir
 from dashboard.owner import open_for_owner

@@ -13,6 +13,7 @@ from typing import Any
 
 from django.conf import settings
 
+from dashboard.clock import written
 from dashboard.inspection.findings import Severity
 from dashboard.notifications.models import ACCOUNT_EVENTS, NoticeEvent
 
@@ -51,19 +52,14 @@ class Notice:
         about = {"id": self.id, "kind": self.kind, "agent": self.agent, "severity": self.severity}
         data: dict[str, Any] = {**about} if self.id else {}
         if self.expires_at is not None:
-            data["expires_at"] = moment(self.expires_at)
+            data["expires_at"] = written(self.expires_at)
         data["url"] = self.url
-        return {"type": str(self.event), "timestamp": moment(self.at), "data": data}
+        return {"type": str(self.event), "timestamp": written(self.at), "data": data}
 
     @property
     def what(self) -> str:
         """The request in words, such as ``"Tool call of beamline"``."""
         return f"{self.kind.replace('_', ' ').capitalize()} of {self.agent}"
-
-
-def moment(at: datetime) -> str:
-    """Return a moment as our JSON has it."""
-    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def rank(severity: str) -> int:

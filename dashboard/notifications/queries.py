@@ -28,11 +28,11 @@ def agents_not_called_back() -> set[int]:
     return set(Webhook.objects.filter(is_active=False).values_list("agent", flat=True))
 
 
-def latest(webhook: Webhook, limit: int = SHOWN) -> list[Delivery]:
+def latest(webhook: Webhook) -> list[Delivery]:
     """Return the newest deliveries of a webhook, with what became of the requests."""
     rows = Delivery.objects.filter(webhook=webhook).select_related("approval")
     unread = ["approval__content", "approval__evidence", "approval__objective"]
-    return list(rows.defer(*unread).order_by("-made_at")[:limit])
+    return list(rows.defer(*unread).order_by("-made_at")[:SHOWN])
 
 
 def rests_until(receiver: Webhook | Channel) -> datetime | None:

@@ -17,7 +17,6 @@ from dashboard.accounts import roles, sessions
 from dashboard.accounts.models import User
 from dashboard.accounts.services import browsers
 from dashboard.accounts.services.factors import has_factor, must_have
-from dashboard.accounts.services.people import ROLES
 from dashboard.accounts.services.signing_in import may_use_password
 from dashboard.approvals.errors import NotAllowed, NotFound
 from dashboard.audit.services import Actor
@@ -175,7 +174,7 @@ def action(page: str, *, arguments: int = 1) -> Callable[[AnyView], AnyView]:
 
 def refused(request: PersonRequest, audience: str) -> HttpResponse:
     """Say who a page is for, and that this person is not among them."""
-    own_roles = [role for role in ROLES if getattr(request.user, f"is_{role}")]
+    own_roles = request.user.roles
     role_text = " and ".join(f"an {role}" if role[0] == "a" else f"a {role}" for role in own_roles)
     text = f"You are signed in as {request.user.username}, {role_text or 'without a role'}. "
     text += f"This page is for {audience}. Nothing was done. Ask an admin for the role."

@@ -10,6 +10,7 @@ from approval_client.wire import Kind, parse_json
 from dashboard.approvals.models import ApprovalRequest
 from dashboard.inspection.fences import Block, looks_fenced, parse_fences
 from dashboard.inspection.findings import Report, Severity
+from dashboard.inspection.headline import STEP_CAPABILITY, STEP_OBJECTIVE
 from dashboard.inspection.languages import is_known
 from dashboard.inspection.memories import MemoryEffect, memory_effect
 from dashboard.inspection.parts import Part, parts_of_call, parts_of_texts
@@ -57,10 +58,6 @@ def render_call(
     blocks = rendered([raw(content), *map(of_part, parts), tool_draft], redacts=redacts)
     return CallView(len(parts) + 1, Members(parts).of(arguments)), blocks
 
-
-_CAPABILITY = ("capability", "tool", "agent")
-
-_OBJECTIVE = ("task_objective", "objective", "task", "goal", "description", "title")
 
 _LONGEST_LEAD = 500  # characters; what is longer is a row like others
 
@@ -113,7 +110,8 @@ def render_plan(
 
 
 def _plan_step(number: int, step: dict[str, Any], members: Members) -> PlanStep:
-    capability, objective = _leading_member(step, _CAPABILITY), _leading_member(step, _OBJECTIVE)
+    capability = _leading_member(step, STEP_CAPABILITY)
+    objective = _leading_member(step, STEP_OBJECTIVE)
     rest = {key: value for key, value in step.items() if key not in (capability, objective)}
     place = ("steps", number - 1)
     return PlanStep(

@@ -13,6 +13,8 @@ from django.forms import Form
 from dashboard.approvals.errors import Refused
 from dashboard.web import times
 
+BAD_DAY = "Enter a valid date, such as 2026-03-31."
+
 
 def plain(**attrs: Any) -> forms.TextInput:
     """An input that a browser neither corrects nor completes."""

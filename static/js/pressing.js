@@ -100,7 +100,7 @@ function guard(event) {
   const form = event.target;
   if (!(form instanceof HTMLFormElement) || form.method !== "post") return;
   if (isOffline()) return refuse(event, "You are offline. Nothing was sent.");
-  if (form.matches(".decide, [data-arms]") && performance.now() < armedAt) return refuse(event, TOO_EARLY);
+  if (form.matches(".decide") && performance.now() < armedAt) return refuse(event, TOO_EARLY);
   if (form.getAttribute("aria-busy") === "true") return refuse(event, "Sent already. The answer has not come yet.");
   const blank = blankOf(form, event.submitter);
   blank?.focus();

@@ -82,7 +82,7 @@ def test_no_life_at_all_is_not_a_life_without_end(agent):
 def test_a_retired_agent_gets_no_token(agent):
     agents.retire(agent, by=make.BY)
 
-    with pytest.raises(Retired, match=r"is retired\. No token was issued\."):
+    with pytest.raises(Retired, match=r"is deactivated\. No token was issued\."):
         tokens.issue(agent, by=make.BY)
 
 

@@ -13,10 +13,9 @@ from dashboard.accounts import webauthn
 from dashboard.accounts.errors import NotPermitted, NotSigned
 from dashboard.accounts.models import Passkey, PasskeyConfirmation
 from dashboard.accounts.services import factors, passkeys, ways_in
-from dashboard.accounts.services.people import OPERATOR
 from dashboard.accounts.services.signing_in import make_link, signed_in
 from dashboard.audit.models import AuditEntry
-from dashboard.audit.services import Actor, AuditEvent, record
+from dashboard.audit.services import OPERATOR, Actor, AuditEvent, record
 from tests import make
 from tests.authenticator import HOST, HOUSE, UP, UV, Device
 

@@ -119,7 +119,7 @@ def test_retiring_an_agent_closes_everything_it_asked(agent, token):
 
     for approval in (first, second):
         approval.refresh_from_db()
-        assert approval.decision.reason == "The agent was retired."
+        assert approval.decision.reason == "The agent was deactivated."
 
 
 def ids(page):

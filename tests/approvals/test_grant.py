@@ -392,7 +392,7 @@ def test_a_retired_agent_keeps_no_grants(token, alice):
     services.retire_agent(token.agent, by=make.BY)
 
     made.refresh_from_db()
-    assert made.ended_because == "The agent was retired."
+    assert made.ended_because == "The agent was deactivated."
 
 
 TERMS = GrantTerms(

@@ -15,7 +15,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from dashboard.accounts.models import AgentToken, User
-from dashboard.accounts.services.people import OPERATOR, create_person
+from dashboard.audit.services import OPERATOR
+from dashboard.accounts.services.people import create_person
 from dashboard.approvals.models import ApprovalRequest, Inspection, Judgement, Poll
 from dashboard.inspection.findings import Finding, Report, Severity
 from dashboard.policies.rules.demands import Required

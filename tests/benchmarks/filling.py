@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from approval_client.wire import canonical_json, digest
 from dashboard.accounts.models import AgentToken, User
-from dashboard.accounts.services.people import OPERATOR, create_person
+from dashboard.accounts.services.people import create_person
 from dashboard.approvals import guards
 from dashboard.approvals.models import (
     ApprovalRequest,
@@ -37,6 +37,7 @@ from dashboard.approvals.models import (
 from dashboard.approvals.services import sum_up
 from dashboard.audit import services as audit
 from dashboard.audit.models import AuditEntry, AuditHead
+from dashboard.audit.services import OPERATOR
 from dashboard.inspection.findings import Finding, Report, Severity
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.policies.rules.demands import Required

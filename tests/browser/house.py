@@ -15,7 +15,8 @@ from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.utils import timezone
 from dashboard.accounts.models import User
-from dashboard.accounts.services.people import OPERATOR, create_person
+from dashboard.audit.services import OPERATOR
+from dashboard.accounts.services.people import create_person
 name, roles = {name!r}, {roles!r}
 person = User.objects.filter(username=name).first()
 person = person or create_person(username=name, roles=dict.fromkeys(roles, True), by=OPERATOR)

@@ -16,7 +16,8 @@ SAY_LATE = """(target) => {
 }"""
 
 LINK = """
-from dashboard.accounts.services.people import OPERATOR, create_person
+from dashboard.audit.services import OPERATOR
+from dashboard.accounts.services.people import create_person
 from dashboard.accounts.services.signing_in import make_link
 person = create_person(username="nora", roles={"reviewer": True}, by=OPERATOR)
 print("LINK", make_link(person, by=OPERATOR))

@@ -7,7 +7,8 @@ from tests.browser.house import open_house
 
 PASSWORD = "a long password of hers"
 HANNA = f"""
-from dashboard.accounts.services.people import OPERATOR, create_person, set_password
+from dashboard.audit.services import OPERATOR
+from dashboard.accounts.services.people import create_person, set_password
 person = create_person(username="hanna", roles={{"reviewer": True}}, by=OPERATOR)
 set_password(person, password="{PASSWORD}", by=OPERATOR)
 """

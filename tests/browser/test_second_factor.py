@@ -11,7 +11,8 @@ from tests.browser.conftest import PHONE, WIDE, armed, expect
 PASSWORD = "a long password of hers"
 NEWCOMER = """
 from dashboard.accounts.models import User
-from dashboard.accounts.services.people import OPERATOR, create_person, set_password
+from dashboard.audit.services import OPERATOR
+from dashboard.accounts.services.people import create_person, set_password
 if not User.objects.filter(username="hanna").exists():
     person = create_person(username="hanna", roles={{"reviewer": True}}, by=OPERATOR)
     set_password(person, password="{}", by=OPERATOR)

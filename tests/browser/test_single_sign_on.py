@@ -18,11 +18,12 @@ from tests.browser.house import open_house
 
 BEAMLINE_REVIEWS = """
 from dashboard.accounts.services.mapping import add_mapping
-from dashboard.accounts.services.people import OPERATOR
+from dashboard.audit.services import OPERATOR
 add_mapping(claim="beamline", role="reviewer", by=OPERATOR)
 """
 HANNA = """
-from dashboard.accounts.services.people import OPERATOR, create_person, set_password
+from dashboard.audit.services import OPERATOR
+from dashboard.accounts.services.people import create_person, set_password
 person = create_person(username="hanna", roles={"reviewer": True}, by=OPERATOR)
 set_password(person, password="a long password of hers", by=OPERATOR)
 """

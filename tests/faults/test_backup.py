@@ -13,7 +13,8 @@ from tests.serving import MANAGE, POSTGRESQL, ROOT, drop_database, serve
 
 HEAD = "Head: "
 MAKE_AN_ADMIN = """
-from dashboard.accounts.services.people import OPERATOR, create_person
+from dashboard.audit.services import OPERATOR
+from dashboard.accounts.services.people import create_person
 create_person(username="root", roles={"admin": True}, by=OPERATOR)
 """
 

@@ -18,7 +18,8 @@ ALLOWED = {"WEBHOOK_NETWORKS": "127.0.0.0/8"}
 LATER = "UPDATE dashboard_delivery SET due_at = made_at WHERE state = 'waiting'"
 MAKE_ADMIN = """
 from dashboard.accounts.models import User
-from dashboard.accounts.services.people import OPERATOR, change_roles
+from dashboard.audit.services import OPERATOR
+from dashboard.accounts.services.people import change_roles
 
 alice = User.objects.get(username="alice")
 change_roles(alice, roles={"reviewer": True, "admin": True}, by=OPERATOR)

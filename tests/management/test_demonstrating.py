@@ -109,7 +109,7 @@ def test_a_retired_demo_agent_is_not_brought_back():
     token, _ = issue_demo_token()
     retire(token.agent, by=make.BY)
 
-    with pytest.raises(Retired, match="The agent 'demo-agent' is retired"):
+    with pytest.raises(Retired, match="The agent 'demo-agent' is deactivated"):
         issue_demo_token()
 
 

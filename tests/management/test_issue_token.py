@@ -61,7 +61,7 @@ def test_a_number_of_days_that_makes_no_sense_is_refused(refusal, days):
 def test_a_retired_agent_gets_none(refusal, agent):
     retire(agent, by=make.BY)
 
-    assert refusal("beamline") == "The agent 'beamline' is retired. No token was issued."
+    assert refusal("beamline") == "The agent 'beamline' is deactivated. No token was issued."
 
 
 def test_a_name_that_differs_by_case_only_is_refused(refusal, agent):

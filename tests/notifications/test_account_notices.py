@@ -9,10 +9,10 @@ from django.utils import timezone
 from dashboard.accounts.models import BrowserSession, Passkey, UnknownIdentity
 from dashboard.accounts.provider.metadata import provider_id
 from dashboard.accounts.services import browsers, factors, identity, passkeys, signing_in
-from dashboard.accounts.services.people import OPERATOR, set_active, set_password
+from dashboard.accounts.services.people import set_active, set_password
 from dashboard.approvals.services import place_hold
 from dashboard.audit.models import AuditEntry
-from dashboard.audit.services import Actor
+from dashboard.audit.services import OPERATOR, Actor
 from dashboard.notifications.errors import ChannelRefused
 from dashboard.notifications.models import ACCOUNT_EVENTS, Channel, Message, NoticeEvent, State
 from dashboard.notifications.queries import message_counts

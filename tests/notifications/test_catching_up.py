@@ -6,8 +6,9 @@ from django.test.utils import CaptureQueriesContext
 
 from dashboard.accounts.models import Group
 from dashboard.accounts.services.groups import set_members
-from dashboard.accounts.services.people import OPERATOR, change_roles, set_active
+from dashboard.accounts.services.people import change_roles, set_active
 from dashboard.approvals.services import hand_over
+from dashboard.audit.services import OPERATOR
 from dashboard.notifications.models import Choice, Message, NoticeEvent, State
 from dashboard.notifications.services import (
     Wish,

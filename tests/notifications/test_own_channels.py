@@ -6,9 +6,10 @@ import pytest
 
 from dashboard.accounts.models import Group, User
 from dashboard.accounts.services.groups import set_members
-from dashboard.accounts.services.people import OPERATOR, change_roles, set_active
+from dashboard.accounts.services.people import change_roles, set_active
 from dashboard.approvals.services import assign, hand_over, place_hold
 from dashboard.audit.models import AuditEntry
+from dashboard.audit.services import OPERATOR
 from dashboard.clock import database_now
 from dashboard.notifications.errors import (
     AddressRefused,

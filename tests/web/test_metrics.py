@@ -9,13 +9,12 @@ from django.db import DatabaseError, connection, transaction
 from prometheus_client.parser import text_string_to_metric_families
 
 from approval_client.wire import OutcomeState, Status
-from dashboard.accounts.services.people import OPERATOR
 from dashboard.approvals import services
 from dashboard.approvals.queries import figures
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.queries import BACKUP
-from dashboard.audit.services import AuditEvent, record
+from dashboard.audit.services import OPERATOR, AuditEvent, record
 from dashboard.notifications.services import Wish, add_channel
 from dashboard.web import metrics
 from tests import make

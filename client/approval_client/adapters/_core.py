@@ -14,11 +14,9 @@ from approval_client._async_client import AsyncClient
 from approval_client._defaults import default_async_client
 from approval_client._errors import not_approved
 from approval_client._models import (
-    ApprovalRequest,
     ApprovalResponse,
     about_tool,
     sendable,
-    within_limit,
 )
 from approval_client._outcomes import Run, report_async
 from approval_client._telling import Listener
@@ -74,11 +72,6 @@ def differing(original: Any, asked: Mapping[str, Any]) -> Any:
     except ValueError:
         same = False
     return None if same or original in ("", None) else original
-
-
-def fitting(request: ApprovalRequest) -> ApprovalRequest:
-    """Return ``request`` with evidence that fits. Its content is never touched."""
-    return within_limit(request)
 
 
 def jsonable(value: Any, level: int = 0) -> Any:

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from approval_client._arguments import check_seconds
 from approval_client._async_client import AsyncClient
 from approval_client._errors import DashboardError, DigestMismatch
-from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._models import ApprovalRequest, ApprovalResponse, within_limit
 from approval_client._outcomes import Run
 from approval_client.adapters import _core
 from approval_client.adapters._pauses import (
@@ -179,7 +179,7 @@ class GraphDesk:
         question = self.read(interrupt, task, values)
         run_id = _core.line(str(_configurable(self.config).get("thread_id", "")))
         requests = [
-            _core.fitting(
+            within_limit(
                 replace(
                     request,
                     run_id=request.run_id or run_id,

@@ -42,7 +42,7 @@ def retire(agent: Agent, *, by: Actor) -> None:
 
 @transaction.atomic
 def restore(agent: Agent, *, by: Actor) -> None:
-    """Let a retired agent ask again with the tokens that it still has."""
+    """Let a deactivated agent ask again with the tokens that it still has."""
     if Agent.objects.filter(pk=agent.pk, is_active=False).update(is_active=True):
         record(by, AuditEvent(Action.AGENT_REACTIVATED, _subject(agent)))
 

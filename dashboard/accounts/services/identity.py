@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from allauth.socialaccount.models import SocialAccount
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -25,7 +24,7 @@ from dashboard.accounts.services import groups
 from dashboard.accounts.services.linking import is_linked, linked_person
 from dashboard.accounts.services.people import create_person, follow_roles, lock_admins
 from dashboard.accounts.services.sessions import end_sessions
-from dashboard.accounts.services.signing_in import close_links
+from dashboard.accounts.services.signing_in import close_links, is_kept_admin
 from dashboard.audit.actions import Action
 from dashboard.audit.names import user_name
 from dashboard.audit.services import Actor, AuditEvent, record
@@ -127,7 +126,7 @@ def _made(statement: Statement) -> User:
 
 
 def _not_reserved(name: str) -> None:
-    if name.lower() == settings.KEPT_ADMIN.lower() != "":
+    if is_kept_admin(name):
         raise NameTaken  # whoever had it could use a password
 
 

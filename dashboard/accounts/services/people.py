@@ -8,15 +8,12 @@ from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 
 from dashboard.accounts.errors import ChangedMeanwhile, LastAdmin, NameTaken
-from dashboard.accounts.models import User
+from dashboard.accounts.models import ROLES, User
 from dashboard.accounts.services.sessions import end_sessions
 from dashboard.accounts.services.signing_in import close_links
 from dashboard.audit.actions import Action
 from dashboard.audit.names import user_name
-from dashboard.audit.services import Actor, AuditEvent, record
-
-ROLES = ("reviewer", "admin", "auditor")
-OPERATOR = Actor("operator", "command")
+from dashboard.audit.services import OPERATOR, Actor, AuditEvent, record
 
 
 def create_first_person(*, username: str, password: str | None = None) -> User:
@@ -48,9 +45,7 @@ def create_person(
             person.save(force_insert=True)
     except IntegrityError as error:
         raise _taken(username) from error
-    record(
-        by, AuditEvent(Action.PERSON_ADDED, _subject(person), details={"roles": _names(person)})
-    )
+    record(by, AuditEvent(Action.PERSON_ADDED, _subject(person), details={"roles": person.roles}))
     return person
 
 
@@ -69,7 +64,7 @@ def change_roles(
     """
     locked = _lock(person)
     is_sent_again = all(getattr(locked, name) == flag for name, flag in _flags(roles).items())
-    if shown is not None and set(shown) != set(_names(locked)) and not is_sent_again:
+    if shown is not None and set(shown) != set(locked.roles) and not is_sent_again:
         raise ChangedMeanwhile(
             f"The roles of {locked.username} were changed in the meantime. Nothing was saved: "
             "look at them again."
@@ -89,13 +84,13 @@ def follow_roles(person: User, *, roles: Mapping[str, bool], by: Actor) -> None:
 
 
 def _set_roles(locked: User, flags: Mapping[str, bool], by: Actor) -> bool:
-    old_roles = _names(locked)
+    old_roles = locked.roles
     for flag, value in flags.items():
         setattr(locked, flag, value)
-    if old_roles == _names(locked):
+    if old_roles == locked.roles:
         return False
     locked.save(update_fields=["is_reviewer", "is_admin", "is_auditor"])
-    details = {"before": old_roles, "roles": _names(locked)}
+    details = {"before": old_roles, "roles": locked.roles}
     record(by, AuditEvent(Action.PERSON_ROLES_CHANGED, _subject(locked), details=details))
     return True
 
@@ -145,10 +140,6 @@ def _taken(username: str) -> NameTaken:
 
 def _flags(roles: Mapping[str, bool]) -> dict[str, bool]:
     return {f"is_{role}": bool(roles.get(role)) for role in ROLES}
-
-
-def _names(person: User) -> list[str]:
-    return [role for role in ROLES if getattr(person, f"is_{role}")]
 
 
 def _administers(person: User) -> bool:

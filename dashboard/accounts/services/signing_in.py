@@ -24,7 +24,7 @@ from dashboard.accounts.services.linking import is_linked
 from dashboard.accounts.tokens import secret_hash
 from dashboard.audit.actions import Action
 from dashboard.audit.names import user_name
-from dashboard.audit.services import Actor, AuditEvent, record
+from dashboard.audit.services import OPERATOR, Actor, AuditEvent, record
 
 _WRONG = "The name or password is wrong, or the account is deactivated. You are not signed in."
 _SINGLE_SIGN_ON = (
@@ -110,7 +110,7 @@ def make_link(person: User, *, by: Actor) -> str:
     Raises:
         NotPermitted: Links are switched off, and it is not the operator who makes one.
     """
-    if not settings.SIGN_IN_LINKS and by.name != "operator":
+    if not settings.SIGN_IN_LINKS and by != OPERATOR:
         raise NotPermitted(_NO_LINKS)
     secret = secrets.token_urlsafe(32)
     life = timedelta(seconds=settings.SIGN_IN_LINK_LIFE_S)

@@ -15,7 +15,7 @@ from dashboard.accounts.models import User
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.names import user_name
-from dashboard.audit.services import Actor
+from dashboard.audit.services import OPERATOR, Actor
 from dashboard.clock import database_now
 
 LATELY = timedelta(days=30)
@@ -26,7 +26,6 @@ _WAYS = (
     Action.FACTOR_REMOVED,
     Action.PASSKEY_REMOVED,
 )
-_OPERATOR = "operator"
 
 
 def came_by_link(by: Actor) -> bool:
@@ -107,4 +106,4 @@ def _anew(name: str, since: datetime) -> QuerySet[AuditEntry]:
 
 def _by_others(name: str, since: datetime) -> QuerySet[AuditEntry]:
     ways = AuditEntry.objects.filter(subject=name, action__in=_WAYS, at__gt=since)
-    return ways.exclude(actor__in=(name, _OPERATOR))
+    return ways.exclude(actor__in=(name, OPERATOR.name))

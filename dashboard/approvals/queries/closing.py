@@ -17,6 +17,8 @@ from dashboard.approvals.queries.agent import Answerable, answerables
 from dashboard.approvals.queries.request import light
 from dashboard.statements import rows
 
+_SHOWN = 50
+
 
 def closed(ids: Iterable[UUID]) -> dict[UUID, ApprovalRequest]:
     """Which of many requests are closed, in one query."""
@@ -39,11 +41,11 @@ def closed_since(seq: int) -> QuerySet[Closing, tuple[int, UUID]]:
     return Closing.objects.filter(seq__gt=seq).order_by("seq").values_list("seq", "approval")
 
 
-def lately_closed(limit: int = 50, among: ApprovalQuerySet | None = None) -> ApprovalQuerySet:
+def lately_closed(among: ApprovalQuerySet | None = None) -> ApprovalQuerySet:
     """Requests that were closed last, the newest first; of all, or of those given."""
-    requests = among_the_latest(limit) if among is None else among
+    requests = among_the_latest(_SHOWN) if among is None else among
     # Their ids are read first: of all that is sorted, a page's columns would be made.
-    newest = requests.exclude(status=Status.PENDING).order_by("-decision__decided_at")[:limit]
+    newest = requests.exclude(status=Status.PENDING).order_by("-decision__decided_at")[:_SHOWN]
     closed = ApprovalRequest.objects.filter(pk__in=list(newest.values_list("pk", flat=True)))
     closed = closed.select_related("agent", "decision__decided_by", "recall__person")
     return closed.order_by("-decision__decided_at")

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from approval_client.wire import Kind, canonical_json, parse_json
+from dashboard.accounts import roles
 from dashboard.accounts.models import User
 from dashboard.accounts.queries import groups_of
 from dashboard.approvals.models import ApprovalRequest, Grant
@@ -83,6 +84,12 @@ def _is_on(grant: Grant, terms: GrantTerms) -> bool:
     present = (grant.scope, bool(grant.run_id), grant.most_uses, grant.expires_at)
     same = (terms.scope, terms.this_run, terms.most_uses, grant.made_at + length)
     return present == same and set(parse_json(grant.arguments)) == set(arguments)
+
+
+def may_end(grant: Grant, person: User) -> bool:
+    """Whether a person may end a grant: whoever made it and may still decide, and an admin."""
+    made_it = grant.made_by_id == person.pk and roles.may_decide(person)
+    return made_it or roles.may_administer(person)
 
 
 def why_not_by(person: User, required: Required) -> str:

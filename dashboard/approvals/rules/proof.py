@@ -25,7 +25,6 @@ from django.db.models import Model, QuerySet
 from approval_client.wire import Source, Status, digest, parse_json
 from dashboard.accounts.models import Agent, AgentToken, Group, User
 from dashboard.accounts.services import passkeys
-from dashboard.accounts.services.people import OPERATOR
 from dashboard.accounts.tokens import token_fingerprint
 from dashboard.approvals.models import (
     FINAL,
@@ -50,7 +49,7 @@ from dashboard.approvals.rules.signature import why_wrong
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.names import agent_name, user_name
-from dashboard.audit.services import Actor
+from dashboard.audit.services import OPERATOR, Actor
 from dashboard.inspection.findings import Report
 from dashboard.policies.evaluate import EVERYTHING_TO_A_PERSON, Effect
 from dashboard.policies.models import PolicyProposal, PolicyRevision
@@ -58,7 +57,6 @@ from dashboard.policies.rules.demands import Required
 
 _LOG_PAGE, _ROWS = 20_000, 50
 _CLOSED = {Action(f"approval.{status}") for status in FINAL}
-_ROLES = ("reviewer", "admin", "auditor")
 
 
 class Disagreement(NamedTuple):
@@ -649,11 +647,10 @@ def _check_people(keys: Sequence[int]) -> Iterator[Disagreement]:
         story = stories[user_name(person.username)]
         roles_entry = story.last(Action.PERSON_ADDED, Action.PERSON_ROLES_CHANGED)
         active = story.last(Action.PERSON_DEACTIVATED, Action.PERSON_REACTIVATED)
-        roles = [role for role in _ROLES if getattr(person, f"is_{role}")]
         if roles_entry is None:
             difference = "no entry of the log says that they were added"
-        elif roles_entry.details["roles"] != roles:
-            difference = f"their roles are {_listed(roles)}, and the log says "
+        elif roles_entry.details["roles"] != person.roles:
+            difference = f"their roles are {_listed(person.roles)}, and the log says "
             difference += _listed(roles_entry.details["roles"])
         elif person.is_active != (active is None or active.action == Action.PERSON_REACTIVATED):
             difference = (

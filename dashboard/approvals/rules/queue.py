@@ -54,8 +54,8 @@ class QueueFilter:
     text: str = ""
 
 
-_POLLS_EVERY = timedelta(seconds=40)
-"""An agent that waits asks again within this time; after it, the request is abandoned."""
+_GONE_AFTER = timedelta(seconds=40)
+"""An agent that waits is noted more often than that; after it, the request is abandoned."""
 
 
 def _is_abandoned(since: datetime) -> SqlCase:
@@ -77,7 +77,7 @@ def was_abandoned(approval: ApprovalRequest, now: datetime) -> bool:
     if webhook and webhook.is_active:
         return False
     last_polled_at = poll.last_polled_at if poll else approval.submitted_at
-    return now - max(last_polled_at, approval.submitted_at) > _POLLS_EVERY
+    return now - max(last_polled_at, approval.submitted_at) > _GONE_AFTER
 
 
 def filtered(approvals: ApprovalQuerySet, by: QueueFilter) -> ApprovalQuerySet:
@@ -140,7 +140,7 @@ class OpenQueue:
 
 def open_queue(now: datetime) -> OpenQueue:
     """Read all that waits, in a fixed number of queries."""
-    rows = _waiting(now, now - _POLLS_EVERY)
+    rows = _waiting(now, now - _GONE_AFTER)
     requests = [Waiting._make(row[:-1]) for row in rows]
     votes = votes_for_open(now) if any(row[-1] for row in rows[:1]) else {}
     return OpenQueue(now, requests, _cases(requests, now), votes, attendance(now))

@@ -12,6 +12,8 @@ from dashboard.approvals.services.closing import close_all
 from dashboard.approvals.services.grant import end_grants_of
 from dashboard.audit.services import Actor
 
+_DEACTIVATED = "The agent was deactivated."
+
 
 @transaction.atomic
 def revoke_token(token: AgentToken, *, by: Actor) -> int:
@@ -29,7 +31,7 @@ def retire_agent(agent: Agent, *, by: Actor) -> int:
     Agent.objects.select_for_update().get(pk=agent.pk)
     pending = ApprovalRequest.objects.pending().filter(agent=agent)
     list(pending.select_for_update().order_by("pk"))  # before the log, which ended grants lock
-    end_grants_of(agent, by=by, because="The agent was retired.")
-    closed = close_all(pending, by, "The agent was retired.")
+    end_grants_of(agent, by=by, because=_DEACTIVATED)
+    closed = close_all(pending, by, _DEACTIVATED)
     agents.retire(agent, by=by)
     return closed

@@ -11,7 +11,6 @@ from django.db.models import F, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from approval_client.wire import Kind, Source, Status, canonical_json, parse_json
-from dashboard.accounts import roles
 from dashboard.accounts.models import Agent, User
 from dashboard.approvals.errors import GrantRefused, NotAllowed, NotFound
 from dashboard.approvals.models import ApprovalRequest, Decision, Grant, Judgement, Vote
@@ -25,6 +24,7 @@ from dashboard.approvals.rules.grant import (
     GrantScope,
     GrantTerms,
     covers,
+    may_end,
     scopes,
     severities,
     why_not_by,
@@ -256,8 +256,7 @@ def revoke_grant(grant_id: int, *, by: User, auth: str) -> Grant:
     grant = Grant.objects.select_for_update(of=("self",)).filter(pk=grant_id).first()
     if grant is None:
         raise NotFound
-    made_it = grant.made_by_id == person.pk and roles.may_decide(person)
-    if not (made_it or roles.may_administer(person)):
+    if not may_end(grant, person):
         raise NotAllowed(
             "Only whoever made a grant, or an admin, can end it. Nothing was changed."
         )

@@ -340,11 +340,6 @@ def _path_given(call: Called) -> None:
         call.note()
 
 
-def _saved(call: Called) -> None:
-    if _given(call) and not _to_memory(call):
-        call.note()
-
-
 def _text_given(call: Called) -> None:
     """The method of an array, which is given the name of a file, and not that of a schema."""
     file = call.argument(0, "file")
@@ -796,7 +791,7 @@ CHECKS: dict[str, Check] = {
     "path_given": _path_given,
     "text_given": _text_given,
     "if_given": _if_given,
-    "saved": _saved,
+    "saved": _path_given,
     "url": _url,
     "url_given": _url_given,
     "engine": _engine,

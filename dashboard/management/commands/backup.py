@@ -10,10 +10,9 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from dashboard.accounts.services.people import OPERATOR
 from dashboard.audit.actions import Action
 from dashboard.audit.queries import BACKUP
-from dashboard.audit.services import AuditEvent, record
+from dashboard.audit.services import OPERATOR, AuditEvent, record
 from dashboard.management.backup import (
     copy_beside,
     head_beside,

@@ -10,7 +10,8 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 
 from dashboard.accounts.models import User
-from dashboard.accounts.services.people import OPERATOR, set_password
+from dashboard.accounts.services.people import set_password
+from dashboard.audit.services import OPERATOR
 from dashboard.management.operator import OperatorCommand
 
 

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 
 from dashboard.accounts.errors import NotPermitted
 from dashboard.accounts.models import User
-from dashboard.accounts.services.people import OPERATOR
+from dashboard.audit.services import OPERATOR
 from dashboard.management.operator import OperatorCommand
 from dashboard.policies.errors import NotConfirmed, PolicyRefusal
 from dashboard.policies.evaluate import Policy

@@ -13,7 +13,7 @@ from dashboard.accounts import tokens
 from dashboard.accounts.errors import AccountError
 from dashboard.accounts.models import Agent
 from dashboard.accounts.services.agents import create_agent
-from dashboard.accounts.services.people import OPERATOR
+from dashboard.audit.services import OPERATOR
 from dashboard.management.operator import OperatorCommand
 
 MOST_DAYS = 36_500

@@ -21,7 +21,7 @@ TRIES_AGAIN_S, TRIES_AGAIN_AT_MOST_S = 1.0, 30.0
 
 
 class Command(BaseCommand):
-    """Close overdue requests every second, and tell the web processes, until stopped.
+    """Do on a clock what a server does beside answering, such as to close overdue requests.
 
     Without its database, or before a server has prepared it, the worker waits for it.
     """

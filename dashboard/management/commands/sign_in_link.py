@@ -9,8 +9,8 @@ from django.core.management.base import CommandError
 
 from dashboard.accounts.models import User
 from dashboard.accounts.services.factors import remove_all
-from dashboard.accounts.services.people import OPERATOR
 from dashboard.accounts.services.signing_in import make_link
+from dashboard.audit.services import OPERATOR
 from dashboard.management.operator import OperatorCommand
 from dashboard.management.prepare import sign_in_url
 

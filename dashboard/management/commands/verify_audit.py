@@ -10,7 +10,6 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 
-from dashboard.accounts.services.people import OPERATOR
 from dashboard.approvals.rules.proof import rows_to_compare
 from dashboard.approvals.services import compare
 from dashboard.audit import queries
@@ -25,6 +24,7 @@ from dashboard.audit.heads import (
     read_heads,
 )
 from dashboard.audit.services import (
+    OPERATOR,
     failed_with,
     keep_verification,
     verify,

@@ -12,11 +12,10 @@ from django.db.models import Q
 from approval_client.wire import canonical_json, parse_json
 from dashboard.accounts import roles
 from dashboard.accounts.models import Group, User
-from dashboard.accounts.services.people import OPERATOR
 from dashboard.audit.actions import Action
 from dashboard.audit.names import user_name
 from dashboard.audit.queries import head
-from dashboard.audit.services import Actor, record
+from dashboard.audit.services import OPERATOR, Actor, record
 from dashboard.audit.services import AuditEvent as Entry
 from dashboard.clock import database_now
 from dashboard.inspection.findings import Severity

@@ -21,10 +21,9 @@ from dashboard.approvals.models import Closing, Recall
 from dashboard.audit.actions import Action
 from dashboard.audit.names import agent_name
 from dashboard.audit.services import Actor, AuditEvent, record
-from dashboard.clock import database_now
+from dashboard.clock import database_now, written
 from dashboard.notifications.errors import SecretLost
 from dashboard.notifications.models import Delivery, State, Webhook
-from dashboard.notifications.notices import moment
 from dashboard.notifications.secrets import signed_headers, signing_keys
 from dashboard.notifications.sending import Sent
 from dashboard.notifications.services.attempts import (
@@ -206,7 +205,7 @@ def _body(delivery: Delivery) -> bytes:
     data = {
         "id": str(approval.pk),
         "status": status,
-        "decided_at": moment(at),
+        "decided_at": written(at),
         "digest": approval.digest,
         **({"taken_back": True} if delivery.taken_back else {}),
     }

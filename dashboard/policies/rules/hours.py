@@ -6,9 +6,8 @@ from datetime import datetime, time, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from dashboard.policies.rules.rule import Hours
+from dashboard.policies.rules.rule import DAYS, Hours
 
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _MIDNIGHT = time(0, 0)
 
 
@@ -44,4 +43,4 @@ def includes(hours: Hours, moment: datetime) -> bool:
 
 
 def _is_on(hours: Hours, weekday: int) -> bool:
-    return _DAYS[weekday] in hours.days
+    return DAYS[weekday] in hours.days

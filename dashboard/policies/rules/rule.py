@@ -68,11 +68,15 @@ def _moment(value: object) -> object:
     raise ValueError("This must be a date and time with a time zone, in quotes")
 
 
-def _written(moment: time) -> str:
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+def clock(moment: time) -> str:
+    """Return a time of day as people write it: ``9:30`` without seconds, unless there are some."""
     return moment.isoformat("seconds" if moment.second else "minutes")
 
 
-TimeOfDay = Annotated[time, BeforeValidator(_time_of_day), PlainSerializer(_written)]
+TimeOfDay = Annotated[time, BeforeValidator(_time_of_day), PlainSerializer(clock)]
 Moment = Annotated[AwareDatetime, BeforeValidator(_moment), PlainSerializer(datetime.isoformat)]
 
 

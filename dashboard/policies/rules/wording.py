@@ -12,6 +12,7 @@ from dashboard.inspection.findings import Severity
 from dashboard.policies.rules.arguments import places_of
 from dashboard.policies.rules.demands import Required, required
 from dashboard.policies.rules.rule import (
+    DAYS,
     Argument,
     Demands,
     Effect,
@@ -20,6 +21,7 @@ from dashboard.policies.rules.rule import (
     Rule,
     ToolClass,
     When,
+    clock,
 )
 
 _SUBJECTS = {
@@ -51,7 +53,6 @@ _TESTS = {
     "under": "is under {value}",
 }
 _ALSO = ", also if it could not be followed or calls something unknown"
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PLAIN = re.compile(r"[\w.@+:/?*\[\]-]+", re.ASCII)
 _WILD = frozenset("*?[")
@@ -190,14 +191,10 @@ def _findings(match: FindingsMatch) -> str:
 
 
 def _hours(hours: Hours) -> str:
-    days = [day.capitalize() for day in _DAYS if day in hours.days]
-    on = "" if len(days) == len(_DAYS) else f"on {_either(days)} "
-    until = "24:00" if hours.until == time(0, 0) else _clock(hours.until)
-    return f"{on}between {_clock(hours.from_)} and {until} ({hours.timezone})"
-
-
-def _clock(moment: time) -> str:
-    return moment.isoformat("seconds" if moment.second else "minutes")
+    days = [day.capitalize() for day in DAYS if day in hours.days]
+    on = "" if len(days) == len(DAYS) else f"on {_either(days)} "
+    until = "24:00" if hours.until == time(0, 0) else clock(hours.until)
+    return f"{on}between {clock(hours.from_)} and {until} ({hours.timezone})"
 
 
 def _either(names: Any) -> str:

@@ -30,6 +30,7 @@ from dashboard.approvals.rules.grant import (
     MOST_USES,
     GrantScope,
     GrantTerms,
+    may_end,
     scopes,
     why_not_by,
     why_not_grantable,
@@ -364,13 +365,8 @@ def _row(grant: Grant, person: User, now: datetime) -> GrantRow:
         idle="" if roles.may_decide(grant.made_by) else _IDLE.format(grant.made_by.username),
         over=over,
         over_at=over_at,
-        may_end=not over and _may_end(grant, person),
+        may_end=not over and may_end(grant, person),
     )
-
-
-def _may_end(grant: Grant, person: User) -> bool:
-    made_it = grant.made_by_id == person.pk and roles.may_decide(person)
-    return made_it or roles.may_administer(person)
 
 
 def _what(grant: Grant) -> str:

@@ -43,6 +43,7 @@ from dashboard.web import errors, times, words
 from dashboard.web.access import actor, for_readers
 from dashboard.web.drawing.markup import untrusted
 from dashboard.web.drawing.summary import headline_of, summarized
+from dashboard.web.forms import BAD_DAY, plain
 from dashboard.web.http import PersonRequest
 
 _SOURCES = {
@@ -54,15 +55,11 @@ _SOURCES = {
     Source.ADMIN: "An admin",
 }
 
-_PLAIN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
-
-_BAD_DAY = "Enter a valid date, such as 2026-03-31."
-
 _BAD_PLACE = "The address of this page is damaged. Begin again with the newest."
 
 
 def _name(label: str, known: str) -> forms.CharField:
-    widget = forms.TextInput(attrs={**_PLAIN, "list": known})
+    widget = plain(list=known)
     return forms.CharField(
         label=label, required=False, max_length=100, validators=[plain_name], widget=widget
     )
@@ -81,7 +78,7 @@ def _day(label: str) -> forms.DateField:
         label=label,
         required=False,
         input_formats=["%Y-%m-%d"],
-        error_messages={"invalid": _BAD_DAY},
+        error_messages={"invalid": BAD_DAY},
         widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
     )
 
@@ -96,7 +93,7 @@ class HistoryForm(forms.Form):
         required=False,
         max_length=200,
         strip=False,
-        widget=forms.TextInput(attrs=_PLAIN),
+        widget=plain(),
     )
     status = _one_of("Status", "status", words.STATUSES)
     source = _one_of("Answered by", "way to be answered", _SOURCES)
@@ -106,7 +103,7 @@ class HistoryForm(forms.Form):
         required=False,
         max_length=200,
         strip=False,
-        widget=forms.TextInput(attrs=_PLAIN),
+        widget=plain(),
     )
     since = _day("Asked from (day, UTC)")
     until = _day("Asked until (day, UTC)")

@@ -55,6 +55,7 @@ from dashboard.web.drawing.charts import (
 )
 from dashboard.web.drawing.markup import untrusted
 from dashboard.web.drawing.summary import title_of
+from dashboard.web.forms import BAD_DAY
 from dashboard.web.http import PersonRequest
 
 T = TypeVar("T")
@@ -73,15 +74,13 @@ TABLES = {
     "day": "Days",
 }
 
-_NO_DAY = "Enter a valid date, such as 2026-03-31."
-
 
 def _day_field(label: str) -> forms.DateField:
     return forms.DateField(
         label=label,
         required=False,
         input_formats=["%Y-%m-%d"],
-        error_messages={"invalid": _NO_DAY},
+        error_messages={"invalid": BAD_DAY},
         widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
     )
 
@@ -361,11 +360,6 @@ def _sparklines(names: Sequence[str], days: Days, period: Period) -> dict[str, S
     return {name: charts.sparkline(counts_by_name.get(name, none), each) for name in names}
 
 
-def sees_everybody(person: User) -> bool:
-    """Say whether somebody may compare people with each other: admins and auditors may."""
-    return roles.may_audit(person)
-
-
 Sums = Mapping[str, Tally | PersonTally]
 
 
@@ -378,7 +372,7 @@ def _groups(by: str, days: Days, sums: DaySums, person: User) -> Sums:
 
 
 def _seen_by(person: User, people: Mapping[str, T]) -> Mapping[str, T]:
-    if sees_everybody(person):
+    if roles.may_audit(person):
         return people
     return {name: sums for name, sums in people.items() if name == person.username}
 
@@ -636,7 +630,7 @@ def _found(form: InsightForm, request: PersonRequest) -> dict[str, Any]:
         "charts": insight_charts(form, days, sums, period, person),
         "table": table(form, days, sums, period, person),
         "notes": notes(sums, summary.disputed, period, person),
-        "sees_everybody": sees_everybody(person),
+        "sees_everybody": roles.may_audit(person),
         "first": period.since.date(),
         "periods": [(days, _period(form, days), _is_open(form, days)) for days in LAST_DAYS],
         "tables": [(words, _table(form, by), by == form.table) for by, words in TABLES.items()],

@@ -58,7 +58,7 @@ from dashboard.web.drawing.markup import EMPTY, trusted, untrusted
 from dashboard.web.drawing.redaction import redacted
 from dashboard.web.drawing.summary import Summary, headline_of, leading_sentence, summarized
 from dashboard.web.findings import SEVERITIES
-from dashboard.web.forms import offer_choices
+from dashboard.web.forms import offer_choices, plain
 from dashboard.web.http import PersonRequest
 from dashboard.web.times import Moment, TimeLeft
 from dashboard.web.words import decided_by
@@ -98,8 +98,7 @@ def _choice(label: str, choices: list[tuple[str, str]]) -> forms.ChoiceField:
 
 
 def _text_field(label: str, **attrs: str) -> forms.CharField:
-    plain = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
-    widget = forms.TextInput(attrs={**plain, **attrs})
+    widget = plain(**attrs)
     return forms.CharField(label=label, max_length=LONGEST_SEARCH, required=False, widget=widget)
 
 

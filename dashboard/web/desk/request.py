@@ -48,7 +48,7 @@ from dashboard.approvals.rules.step import count_of_steps
 from dashboard.approvals.rules.view import TextPart
 from dashboard.clock import now_in
 from dashboard.policies.rules.demands import Required
-from dashboard.web import errors, times, words
+from dashboard.web import times, words
 from dashboard.web.access import for_readers, is_in_sight
 from dashboard.web.content import TOO_LONG, Content, fits, lines_of_json
 from dashboard.web.desk.answer import (
@@ -569,7 +569,7 @@ def then_show(act: Callable[[PersonRequest, UUID], str | None]) -> Callable[...,
         try:
             address = act(request, approval_id)
         except NotFound:
-            return errors.not_found(request)
+            raise  # which ``for_readers`` answers, unlike other refusals
         except Refused as refusal:
             if isinstance(refusal, StepsUncounted) and not request.htmx:
                 return confirm_page(request, services.current(approval_id))

@@ -150,7 +150,7 @@ def retire(request: PersonRequest, agent_id: int) -> HttpResponse:
 @admins_only
 @action("web:agent")
 def restore(request: PersonRequest, agent_id: int) -> HttpResponse:
-    """Restore a retired agent."""
+    """Restore a deactivated agent."""
     which = get_object_or_404(Agent, pk=agent_id)
     services.restore(which, by=actor(request))
     messages.success(request, f"{which} is active again, with the tokens that are still valid.")

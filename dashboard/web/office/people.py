@@ -13,12 +13,11 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard.accounts import queries
 from dashboard.accounts.errors import ChangedMeanwhile, LastAdmin, NameTaken, NotPermitted
-from dashboard.accounts.models import User
+from dashboard.accounts.models import ROLES, User
 from dashboard.accounts.services import people as services
 from dashboard.accounts.services.factors import has_factor
 from dashboard.accounts.services.linking import is_linked
 from dashboard.accounts.services.passkeys import passkeys_of, why_not_confirmed
-from dashboard.accounts.services.people import ROLES
 from dashboard.accounts.services.signing_in import make_link
 from dashboard.web.access import action, actor, admins_only
 from dashboard.web.forms import ConfirmNameForm, messages_of, plain, status_of
@@ -70,9 +69,7 @@ class GroupForm(forms.Form):
     name = forms.CharField(
         max_length=100,
         help_text="Letters, digits and . _ @ + -",
-        widget=forms.TextInput(
-            attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
-        ),
+        widget=plain(),
     )
 
 
@@ -186,9 +183,8 @@ def _person_page(
     roles_form: ChangeRolesForm | None = None,
     confirm_form: ConfirmNameForm | None = None,
 ) -> HttpResponse:
-    role_names = [role for role in services.ROLES if getattr(person, f"is_{role}")]
     roles_form = roles_form or ChangeRolesForm(
-        initial={"roles": role_names, "shown": " ".join(role_names)}
+        initial={"roles": person.roles, "shown": " ".join(person.roles)}
     )
     confirm_form = confirm_form or ConfirmNameForm(person.username)
     keys, by = passkeys_of(person), actor(request)

@@ -16,9 +16,8 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard.accounts import queries
 from dashboard.accounts.errors import NameTaken, NotRecognised
-from dashboard.accounts.models import Group, GroupMapping, UnknownIdentity, User
+from dashboard.accounts.models import ROLES, Group, GroupMapping, UnknownIdentity, User
 from dashboard.accounts.services import browsers, identity, mapping
-from dashboard.accounts.services.people import ROLES
 from dashboard.web.access import action, actor, admins_only
 from dashboard.web.forms import messages_of, offer_choices, plain, status_of
 from dashboard.web.http import PersonRequest

@@ -25,7 +25,7 @@ from dashboard.notifications.errors import (
 from dashboard.notifications.models import Delivery, State, Webhook
 from dashboard.web.access import action, admins_only, auth
 from dashboard.web.drawing import moments
-from dashboard.web.forms import status_of
+from dashboard.web.forms import plain, status_of
 from dashboard.web.http import PersonRequest
 
 
@@ -36,15 +36,7 @@ class WebhookForm(forms.Form):
         label="Address of the host",
         max_length=LONGEST_URL,
         help_text="https, public or in a network of WEBHOOK_NETWORKS.",
-        widget=forms.TextInput(
-            attrs={
-                "autocomplete": "off",
-                "autocapitalize": "none",
-                "spellcheck": "false",
-                "inputmode": "url",
-                "placeholder": "https://host.example.org/approvals",
-            }
-        ),
+        widget=plain(inputmode="url", placeholder="https://host.example.org/approvals"),
     )
 
     shown = forms.CharField(required=False, widget=forms.HiddenInput)  # when it was changed last

@@ -248,7 +248,7 @@ def test_only_the_latest_answers_are_looked_through(browser, ask, alice, monkeyp
 
     page = read(browser.get("/?show=decided&q=r1"))
 
-    assert strip(page).text == "0 of the latest shown. Show all"
+    assert strip(page).text == "0 shown, found among the latest 1,000. Show all"
 
 
 EVERYTHING = (

@@ -8,13 +8,12 @@ from django.utils import timezone
 
 from dashboard.accounts.models import User
 from dashboard.accounts.services.groups import set_members
-from dashboard.accounts.services.people import OPERATOR
 from dashboard.approvals import services
 from dashboard.audit import queries
 from dashboard.audit.actions import Action
 from dashboard.audit.models import AuditEntry, AuditVerification
 from dashboard.audit.queries import BACKUP
-from dashboard.audit.services import Actor, AuditEvent, record, verify_on
+from dashboard.audit.services import OPERATOR, Actor, AuditEvent, record, verify_on
 from tests import make
 
 

@@ -11,8 +11,9 @@ from allauth.socialaccount.models import SocialAccount
 from dashboard.accounts.models import BrowserSession
 from dashboard.accounts.provider.metadata import provider_id
 from dashboard.accounts.services import factors, throttle
-from dashboard.accounts.services.people import OPERATOR, set_active, set_password
+from dashboard.accounts.services.people import set_active, set_password
 from dashboard.accounts.services.signing_in import make_link
+from dashboard.audit.services import OPERATOR
 from tests import make
 from tests.web.pages import read as page_of
 

@@ -17,9 +17,10 @@ from dashboard.accounts.errors import NotRecognised, ProviderUnreachable
 from dashboard.accounts.models import BrowserSession, UnknownIdentity, User
 from dashboard.accounts.provider import metadata, statements, transport
 from dashboard.accounts.services import browsers, identity, mapping, throttle
-from dashboard.accounts.services.people import OPERATOR, change_roles, set_active
+from dashboard.accounts.services.people import change_roles, set_active
 from dashboard.accounts.services.signing_in import make_link
 from dashboard.audit.models import AuditEntry
+from dashboard.audit.services import OPERATOR
 from tests import make
 from tests.provider import ANOTHER_KEY
 from tests.web.office.conftest import path_back

@@ -6,7 +6,7 @@ from django.utils import timezone
 from dashboard.accounts.models import GroupMapping, UnknownIdentity, User
 from dashboard.accounts.provider.metadata import provider_id
 from dashboard.accounts.services import mapping
-from dashboard.accounts.services.people import OPERATOR
+from dashboard.audit.services import OPERATOR
 from tests import make
 from tests.web.pages import read as page_of
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from approval_client._arguments import check_number
 from approval_client._async_client import AsyncClient
 from approval_client._errors import DigestMismatch, Expired
-from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._models import ApprovalRequest, ApprovalResponse, within_limit
 from approval_client._outcomes import Run, report_async
 from approval_client._refusals import (
     Unaskable,
@@ -146,7 +146,7 @@ class ApprovalRequired:
         }
         limit_s = None if self._time_limit_s is None else math.ceil(self._time_limit_s)
         objective = _worded(self._message or "", event.name, event.arguments)
-        return _core.fitting(
+        return within_limit(
             ApprovalRequest.tool_call(
                 event.name,
                 arguments,

@@ -9,7 +9,7 @@ from typing import Any
 from approval_client._arguments import check_seconds
 from approval_client._async_client import AsyncClient
 from approval_client._errors import DigestMismatch, RequestRefused
-from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._models import ApprovalRequest, ApprovalResponse, within_limit
 from approval_client._outcomes import Run
 from approval_client._refusals import Unaskable, is_of_the_request, refusal
 from approval_client._telling import Listener
@@ -102,7 +102,7 @@ class ToolGate:
         run_id = turn.run_id if turn else getattr(session, "session_id", "")
         arguments, editable = _shown(context)
         details = {"tool_description": context.function.description}
-        return _core.fitting(
+        return within_limit(
             ApprovalRequest.tool_call(
                 context.function.name,
                 arguments,

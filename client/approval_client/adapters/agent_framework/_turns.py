@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from approval_client._arguments import check_seconds
 from approval_client._errors import AlreadyUsed, DigestMismatch, TooLate
-from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._models import ApprovalRequest, ApprovalResponse, within_limit
 from approval_client._outcomes import Run, report_async
 from approval_client._refusals import for_model, refusal
 from approval_client.adapters import _core
@@ -256,7 +256,7 @@ class AgentTurn:
             "written_by_the_model": _core.differing(call.arguments, arguments),
             **_core.out_of_sight(tool),
         }
-        return _core.fitting(
+        return within_limit(
             ApprovalRequest.tool_call(
                 str(call.name),
                 arguments,

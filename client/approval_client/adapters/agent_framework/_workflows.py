@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from approval_client._models import ApprovalRequest
+from approval_client._models import ApprovalRequest, within_limit
 from approval_client._outcomes import Run
 from approval_client.adapters import _core
 from approval_client.adapters._content import whole
@@ -58,7 +58,7 @@ def _question(turn: AgentTurn, event: Any, reader: Read | None) -> ApprovalReque
     if request is None:  # the event's data is all that is known of it
         tool = _core.line(f"workflow.{event.source_executor_id}")
         request = ApprovalRequest.tool_call(tool, {"data": whole(event.data)})
-    return _core.fitting(
+    return within_limit(
         replace(
             request,
             run_id=request.run_id or _core.line(turn.run_id),

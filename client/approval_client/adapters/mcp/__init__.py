@@ -23,7 +23,14 @@ from approval_client._errors import (
     RequestRefused,
     Unreachable,
 )
-from approval_client._models import ApprovalRequest, ApprovalResponse, Asked, Pending, sendable
+from approval_client._models import (
+    ApprovalRequest,
+    ApprovalResponse,
+    Asked,
+    Pending,
+    sendable,
+    within_limit,
+)
 from approval_client._outcomes import Run, report_async
 from approval_client._refusals import NOT_AS_THEY_ARE, Unaskable, for_model, refusal
 from approval_client.adapters import _binding, _core, claude_code
@@ -245,7 +252,7 @@ class Desk:
     async def _ask(self, arguments: dict[str, Any]) -> Told:
         wait_s = self._limit(arguments)
         evidence = sendable(arguments.pop("evidence", {}))
-        request = _core.fitting(
+        request = within_limit(
             ApprovalRequest(run_id=self._run_id, evidence=evidence, **arguments)
         )
         body = request.body()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from approval_client._arguments import check_seconds
 from approval_client._async_client import AsyncClient
 from approval_client._errors import DashboardError, DigestMismatch
-from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._models import ApprovalRequest, ApprovalResponse, within_limit
 from approval_client._outcomes import Run
 from approval_client._refusals import for_model, refusal
 from approval_client._telling import Listener
@@ -210,7 +210,7 @@ def _request(item: Any, run_id: str, time_limit_s: int | None) -> ApprovalReques
         "written_by_the_model": _core.differing(raw_arguments, arguments),
         **({} if raw_arguments is None else _core.out_of_sight(tool)),
     }
-    return _core.fitting(
+    return within_limit(
         ApprovalRequest.tool_call(
             f"{server}{item.qualified_name or item.name}",
             arguments,

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from approval_client._models import ApprovalRequest, sendable
+from approval_client._models import ApprovalRequest, sendable, within_limit
 from approval_client.adapters import _binding, _core
 from approval_client.wire import JsonError, canonical_json
 
@@ -47,7 +47,7 @@ def to_request(value: Any, edits: Collection[str] = ()) -> ApprovalRequest:
             "Nobody was asked and nothing was run. JSON is taken."
         ) from None
     takes = make in (_memory, _plan) or (make in (_code, _writes) and approval_type in edits)
-    return _core.fitting(replace(request, accepts_edits=takes))
+    return within_limit(replace(request, accepts_edits=takes))
 
 
 def payload_of(value: Any) -> Payload:

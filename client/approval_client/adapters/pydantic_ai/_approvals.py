@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from approval_client._arguments import check_seconds
 from approval_client._async_client import AsyncClient
 from approval_client._errors import AlreadyUsed, DigestMismatch
-from approval_client._models import ApprovalRequest, ApprovalResponse
+from approval_client._models import ApprovalRequest, ApprovalResponse, within_limit
 from approval_client._refusals import Unaskable, for_model, refusal
 from approval_client._telling import Listener
 from approval_client.adapters import _binding, _core
@@ -287,7 +287,7 @@ def _request(pause: _Pause, name: str, tool: Any, time_limit_s: int | None) -> A
         "written_by_the_model": _core.differing(call.args, arguments),
         **_core.out_of_sight(tool),
     }
-    return _core.fitting(
+    return within_limit(
         ApprovalRequest.tool_call(
             call.tool_name,
             arguments,

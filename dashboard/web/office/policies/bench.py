@@ -39,7 +39,7 @@ from dashboard.web.access import any_role
 from dashboard.web.content import Content, may_redact, render_content, too_long
 from dashboard.web.drawing.prettyjson import pretty_json
 from dashboard.web.findings import Found, found
-from dashboard.web.forms import offer_choices, plain, status_of
+from dashboard.web.forms import area, offer_choices, plain, status_of
 from dashboard.web.http import PersonRequest
 from dashboard.web.office.policies.policy import PathBox, path_taken
 from dashboard.web.times import length
@@ -197,15 +197,7 @@ class PastedForm(CandidateForm):
     language = _line_field("Language", "Leave it empty for fenced blocks that name their own.")
     content = forms.CharField(
         strip=False,
-        widget=forms.Textarea(
-            attrs={
-                "autocapitalize": "none",
-                "autocomplete": "off",
-                "class": "mono",
-                "rows": 12,
-                "spellcheck": "false",
-            }
-        ),
+        widget=area(12),
     )
     agent = _line_field("Agent", initial="example", required=True, widget=plain(list="agents"))
     tool_class = forms.ChoiceField(

@@ -50,9 +50,9 @@ class Named(forms.ChoiceField):
         super().__init__(label=label, choices=list(choices), **more)
 
 
-def yes_no(label: str, yes: str = "Yes", no: str = "No", **more: Any) -> Named:
+def yes_no(label: str, **more: Any) -> Named:
     """A choice between two; ``chosen`` reads it back."""
-    return Named(label, [("no", no), ("yes", yes)], **more)
+    return Named(label, [("no", "No"), ("yes", "Yes")], **more)
 
 
 class WholeForm(forms.Form):
